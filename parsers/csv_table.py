@@ -59,6 +59,10 @@ class CsvParser(RowParser):
     def _expects_row(self) -> bool:
         return bool(self._tags) and not self._row_parts
 
+    @property
+    def _counts_rows(self) -> bool:
+        return self._step_index is None
+
     # --- row by row ------------------------------------------------------------------------------
 
     def _add_line(self, segment: Segment) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Points, Problem
@@ -88,15 +88,14 @@ def read_document(document: object) -> Batch:
     rows = _rows_of(document)
     if rows is not None:
         builder = ColumnBuilder()
-        for number, row in enumerate(rows, 1):
-            _add_row(builder, row, number)
-        points = builder.pop_points()
+        stated = [_add_row(builder, row, number) for number, row in enumerate(rows, 1)]
+        points, counts = builder.pop_points(), not stated[-1]
     elif isinstance(document, dict):
-        points = list(_curves(document))
+        points, counts = _curves(document)
     else:
-        points = []
+        points, counts = [], False
     problems = [] if points else [Problem(0, "no rows and no lists of numbers")]
-    return Batch(points, _settings(document), problems=problems)
+    return Batch(points, _settings(document), problems=problems, counts_updates=counts)
 
 
 def _rows_of(document: object) -> list[dict[str, object]] | None:
@@ -108,32 +107,38 @@ def _rows_of(document: object) -> list[dict[str, object]] | None:
     return max(found, key=len, default=None) or None
 
 
-def _add_row(builder: ColumnBuilder, row: dict[str, object], number: int) -> None:
+def _add_row(builder: ColumnBuilder, row: dict[str, object], number: int) -> bool:
+    """Add a row at its step, else at its number; whether it says its step."""
     flat = dict(flatten(row))
     step, time = step_of(flat), time_of(flat)
     for tag, value in flat.items():
         point = number_of(tag, value)
         if point is not None:
             builder.add_point(tag, number if step is None else step, time, point)
+    return step is not None
 
 
-def _curves(document: dict[str, object]) -> Iterator[Points]:
-    """Each list of numbers as a curve.
+def _curves(document: dict[str, object]) -> tuple[list[Points], bool]:
+    """Each list of numbers as a curve, and whether nothing says their steps.
 
     The rewards' list tells how long the run is. A list of another length was filled at another pace
     over the same run: it is spread over it.
     """
     lists = {tag: curve for tag, value in flatten(document) if (curve := _curve_of(tag, value))}
     if not lists:
-        return
+        return [], False
     rewards = [tag for tag in lists if metric_names.is_reward(tag)]
     length = max(len(lists[tag]) for tag in rewards or lists)
-    steps = _stated_steps(lists, length) or list(range(1, length + 1))
+    stated = _stated_steps(lists, length)
+    steps = stated or list(range(1, length + 1))
+    curves = []
     for tag, values in lists.items():
         if metric_names.step_axis(tag.rpartition("/")[2]) is None:
             ends = (length * (place + 1) // len(values) for place in range(len(values)))
             at = array("q", (steps[max(end - 1, 0)] for end in ends))
-            yield Points(tag, at, array("d", [UNKNOWN_TIME]) * len(at), array("d", values))
+            times = array("d", [UNKNOWN_TIME]) * len(at)
+            curves.append(Points(tag, at, times, array("d", values)))
+    return curves, stated is None
 
 
 def _curve_of(tag: str, value: object) -> list[float] | None:

@@ -53,6 +53,11 @@ class JsonLinesParser(RowParser):
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)
         self._count = 0
+        self._step_is_count = False
+
+    @property
+    def _counts_rows(self) -> bool:
+        return self._step_is_count
 
     def finish(self) -> Batch:
         """A last object without a line end counts if it is closed."""
@@ -78,6 +83,7 @@ class JsonLinesParser(RowParser):
         except (ValueError, TypeError, OverflowError, KeyError):
             return False
         self._count += len(rows)
+        self._step_is_count = find_step_key(list(tags)) is None
         for tag in tags:
             self._add_column(tag, [row.get(tag) for row in rows], steps, times)
         return True
@@ -125,6 +131,7 @@ class JsonLinesParser(RowParser):
         for tag, value in flat.items():
             point = null if value is None else number_of(tag, value)
             if point is not None:
+                self._step_is_count = step is None
                 self._builder.add_point(tag, at, time, point)
         if values.get("done") is True:
             self._ended = RunEnd(State.FINISHED, "done: true")

@@ -112,6 +112,7 @@ class NotebookStore:
         if training.tables:
             _add_tables(batch, training.tables)
         else:
+            batch.counts_updates = (rest if rest.points else batch).counts_updates
             batch.points += rest.points
             batch.ended = rest.ended or batch.ended
         batch.lines.extend(rest.lines)
@@ -177,7 +178,7 @@ def _add_tables(batch: Batch, pages: list[str]) -> None:
             batch.config["max_steps"] = total
             if done >= total > 0:
                 batch.ended = RunEnd(State.FINISHED, f"{done}/{total}")
-    batch.points = builder.pop_points()
+    batch.points, batch.counts_updates = builder.pop_points(), False
 
 
 def _text(value: object) -> str:

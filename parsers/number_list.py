@@ -23,6 +23,7 @@ class NumberListParser(PointLinesParser):
     """Reads one file."""
 
     _unreadable = "not a number"
+    _counts_rows = True
 
     def __init__(self) -> None:
         super().__init__()

@@ -34,7 +34,8 @@ _EVALUATION_PREFIX = "eval_"
 class BarSteps:
     """Places the records of one process; `place` is called for each, in order.
 
-    `is_block_buffered`: records have come in blocks, long after they were logged.
+    `is_block_buffered`: records have come in blocks, long after they were logged. `counts_bars`:
+    each has a bar of its own, so that their steps are only their numbers.
     """
 
     def __init__(self, place: Callable[[ConsoleRecord, int], None]) -> None:
@@ -49,7 +50,7 @@ class BarSteps:
         self._has_block_stride = False
         self._drawn_since_record: set[int] = set()
         self._last_epoch = float("-inf")
-        self._placed_in_bar = self._counts_bars = False
+        self._placed_in_bar = self.counts_bars = False
 
     @property
     def total(self) -> int | None:
@@ -105,7 +106,7 @@ class BarSteps:
 
     def finish(self) -> None:
         """Place what is held: no bar follows."""
-        if self._held and self._counts_bars:
+        if self._held and self.counts_bars:
             self._count_held()
         elif self._held:
             self._place_held(self._end_of_bar(), is_end=True)
@@ -118,8 +119,8 @@ class BarSteps:
 
     def _begin_again(self, before: int) -> None:
         """The bar starts anew: another training, or a bar for each record."""
-        self._counts_bars = bool(self._held) and not self._placed_in_bar
-        if self._counts_bars:
+        self.counts_bars = bool(self._held) and not self._placed_in_bar
+        if self.counts_bars:
             self._count_held()
             return
         if self._held:

@@ -21,6 +21,7 @@ class BatchBuilder:
 
     def __init__(self) -> None:
         self.step: int | None = None
+        self._is_counted = False
         self._process_by_tag: dict[str, str] = {}
         self._has_other_processes = False
         self._has_died = False
@@ -39,6 +40,7 @@ class BatchBuilder:
         """Everything since the last call as a batch."""
         points, notes = self._builder.pop_points(), self._notes
         batch = Batch(points, self._config, lines, problems, self._ended, notes)
+        batch.counts_updates = bool(points) and self._is_counted
         self._reset_batch()
         return batch
 
@@ -59,23 +61,34 @@ class BatchBuilder:
         if ended.state is State.FINISHED:
             self._finished = ended
 
-    def add_record(self, process: str, found: ConsoleRecord, step: int) -> None:
-        """Add the values of one record at its step."""
+    def add_record(
+        self, process: str, found: ConsoleRecord, step: int, *, counted: bool = False
+    ) -> None:
+        """Add the values of one record at its step, or at its number (`counted`)."""
         tags: tuple[str, ...]
         values: Sequence[float]
         tags, values = zip(*found.values, strict=True) if found.values else ((), ())
         if found.time != found.time and len(set(tags)) == len(tags):
-            self.add_row(process, tags, step, values)
+            self.add_row(process, tags, step, values, counted=counted)
             return
         self._note_step(step)
+        self._is_counted = counted
         for tag, value in zip(self._tags_of(process, tags), values, strict=True):
             self._builder.add_point(tag, step, found.time, value)
 
     def add_row(
-        self, process: str, tags: tuple[str, ...], step: int, values: Sequence[float]
+        self,
+        process: str,
+        tags: tuple[str, ...],
+        step: int,
+        values: Sequence[float],
+        *,
+        counted: bool = False,
     ) -> None:
         """Add one value for each of `tags` (all distinct), without a time."""
         self._note_step(step)
+        if tags:  # a line that only says a step gives no point
+            self._is_counted = counted
         self._builder.add_row(self._tags_of(process, tags), step, values)
 
     def _note_step(self, step: int) -> None:

@@ -127,8 +127,8 @@ class FastPath:
         if found is None:
             return 0
         tags, values = found
-        step = process.next_step()
-        self._builder.add_row("", tags, step, values)
+        step, counted = process.next_step()
+        self._builder.add_row("", tags, step, values, counted=counted)
         self._log_lines.add_line(offset + start, line.decode("ascii"))
         self._log_lines.set_step(step)
         return end + 1

@@ -32,7 +32,6 @@ _PEEK_BYTES = 1024
 _MAX_PROCESSES = 64
 _MAX_TORN_CHARS = 1 << 20
 BLOCK_BUFFERED = "this log is block-buffered: run python with -u to see it live"
-COUNTED = "the log states no step: its updates are counted"
 _NEWLINE, _DASH, _BRACE = b"\n-{"
 
 
@@ -101,8 +100,6 @@ class ConsoleParser:
         return self._pop_batch()
 
     def _pop_batch(self) -> Batch:
-        if self._main_process.counts_records:
-            self._builder.add_note(COUNTED)
         return self._builder.pop_batch(self._log_lines.pop_lines(), self._splitter.pop_problems())
 
     # --- from bytes to lines ---------------------------------------------------------------------
@@ -328,13 +325,14 @@ class ConsoleParser:
 
     def _add_dict(self, found: ConsoleRecord) -> None:
         if self._bar_steps.total is None:
-            self._builder.add_record("", found, self._main_process.next_step())
+            step, counted = self._main_process.next_step()
+            self._builder.add_record("", found, step, counted=counted)
         else:
             self._bar_steps.add(found)
 
     def _add_placed(self, found: ConsoleRecord, step: int) -> None:
         """Add a dictionary at the step that the bars tell."""
-        self._builder.add_record("", found, step)
+        self._builder.add_record("", found, step, counted=self._bar_steps.counts_bars)
         if self._bar_steps.is_block_buffered:
             self._builder.add_note(BLOCK_BUFFERED)
         if not self._is_waiting():
@@ -350,7 +348,8 @@ class ConsoleParser:
         """Add a record at its own step, else at the last one."""
         self._builder.add_settings(found.config)
         if found.values or found.step is not None:
-            self._builder.add_record(name, found, self._processes[name].step_of(found))
+            step, counted = self._processes[name].step_of(found)
+            self._builder.add_record(name, found, step, counted=counted)
 
 
 _UNSURE_FILE_NAME = re.compile(rf"^(?:{UNSURE_CONSOLE_NAMES})", re.IGNORECASE)

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from itertools import count
+from typing import NamedTuple
 
 from ppo_top.parsers.console import ray_results, trainer_lines
 from ppo_top.parsers.console.dicts import DictReader
@@ -42,6 +43,13 @@ _BLOCK_REST = re.compile(
 _TABLE_BORDERS = ("|", "│")
 
 
+class GivenStep(NamedTuple):
+    """The step of a record; `counted` if it is only its number, since no line says a step."""
+
+    step: int
+    counted: bool = False
+
+
 class ProcessStream:
     """Reads single-line records of one process and gives records their steps."""
 
@@ -55,8 +63,6 @@ class ProcessStream:
         self.step: int | None = None
         self.axis = ""
         """What `step` counts; "" until a line has said a step."""
-        self.counts_records = False
-        """Whether a record was given its number, since nothing has said a step."""
         self._has_records = False
         self._steps_by_axis: Counter[str] = Counter()
         self._headings_only = True
@@ -114,20 +120,21 @@ class ProcessStream:
             return ConsoleRecord([], config=dict(found.values))
         return found
 
-    def step_of(self, found: ConsoleRecord) -> int:
+    def step_of(self, found: ConsoleRecord) -> GivenStep:
         """The step of a record: its own, else the last one, else the number of records."""
         self._has_records = True
         self._record_count += 1
         if found.step is None:
-            self.counts_records |= self.step is None
-            return self._record_count if self.step is None else self._step_below_heading(found)
+            if self.step is None:
+                return GivenStep(self._record_count, counted=True)
+            return GivenStep(self._step_below_heading(found), counted=self._headings_are_stray)
         if self.step is not None and self._is_ignored_step(found):
-            return self.step
+            return GivenStep(self.step, counted=self._headings_are_stray)
         self._steps_by_axis[found.axis] += 1
         self._headings_only = self._headings_only and _is_heading(found)
         self._kinds_here.clear()
         self.step, self.axis = found.step, found.axis
-        return found.step
+        return GivenStep(found.step)
 
     def _step_below_heading(self, found: ConsoleRecord) -> int:
         """The step that the last heading said, unless it is a stray one.
@@ -141,7 +148,7 @@ class ProcessStream:
             self._kinds_below_headings.add(kind)
         is_only_kind = self._headings_only and self._kinds_below_headings == {kind}
         if self._headings_are_stray or (kind in self._kinds_here and is_only_kind):
-            self._headings_are_stray = self.counts_records = True
+            self._headings_are_stray = True
             self.step += 1
         self._kinds_here.add(kind)
         return self.step
@@ -174,12 +181,11 @@ class ProcessStream:
         self._kinds_here.clear()
         self.table.is_open = False
 
-    def next_step(self) -> int:
+    def next_step(self) -> GivenStep:
         """The step of a dictionary without one: the last one, else counted."""
         if self.axis and self.step is not None:
-            return self.step
-        self.counts_records = True
-        return self._count_step()
+            return GivenStep(self.step)
+        return GivenStep(self._count_step(), counted=True)
 
     def _is_ignored_step(self, found: ConsoleRecord) -> bool:
         """Whether a line's own step is not what this process counts."""

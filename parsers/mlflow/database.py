@@ -76,7 +76,9 @@ class MlflowDatabase(DatabaseStore):
             at = self._steps[run, tag].step_of(step if isinstance(step, int) else 0)
             number = math.nan if is_nan else restored_infinity(float(value))
             builder.add_point(tag, at, math.nan if time is None else time / 1000, number)
-        return Batch(points=builder.pop_points(), problems=problems, stored_run=name)
+        points = builder.pop_points()
+        counts = bool(points) and all(self._steps[run, each.tag].are_counted for each in points)
+        return Batch(points, problems=problems, stored_run=name, counts_updates=counts)
 
     def _read_settings(self) -> None:
         """The parameters of each run, where there are new ones."""

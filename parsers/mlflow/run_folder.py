@@ -108,6 +108,8 @@ class MlflowRunFolder:
                 _add_line(builder, metric, segment, batch.problems)
             batch.problems += metric.splitter.pop_problems()
         batch.points = builder.pop_points()
+        logged = [self._metrics[each.tag].steps for each in batch.points]
+        batch.counts_updates = bool(logged) and all(each.are_counted for each in logged)
         if not batch.points:
             self._add_rest(batch, status)
         return batch

@@ -53,3 +53,8 @@ class MetricSteps:
             return step
         self._zeros += 1
         return self._zeros - 1
+
+    @property
+    def are_counted(self) -> bool:
+        """Whether all points so far were logged at 0."""
+        return self._zeros > 0

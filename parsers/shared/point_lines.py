@@ -22,6 +22,8 @@ class PointLinesParser:
 
     _unreadable = "not a point"
     """What is said of a line that holds none."""
+    _counts_rows = False
+    """Whether the step of a point is only the number of its line."""
 
     def __init__(self) -> None:
         self._splitter = LineSplitter()
@@ -38,7 +40,10 @@ class PointLinesParser:
                 problems.append(Problem(segment.offset, self._unreadable))
             else:
                 builder.add_point("", *point)
-        return Batch(builder.pop_points(), problems=problems + self._splitter.pop_problems())
+        problems += self._splitter.pop_problems()
+        points = builder.pop_points()
+        counts = bool(points) and self._counts_rows
+        return Batch(points, problems=problems, counts_updates=counts)
 
     def finish(self) -> Batch:
         """Nothing: a line without its end may be cut in the middle of a number."""

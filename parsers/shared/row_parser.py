@@ -27,6 +27,11 @@ class RowParser:
         self._problems: list[Problem] = []
         self._ended: RunEnd | None = None
 
+    @property
+    def _counts_rows(self) -> bool:
+        """Whether the step of the last row is only its number."""
+        return False
+
     def feed(self, data: bytes) -> Batch:
         """What the lines completed by these bytes hold."""
         data, offset = self._splitter.add_bytes(data)
@@ -66,5 +71,6 @@ class RowParser:
         problems = sorted(found, key=lambda each: each.offset)
         points = self._builder.pop_points()
         batch = Batch(points, self._config, problems=problems, ended=self._ended)
+        batch.counts_updates = bool(points) and self._counts_rows
         self._reset_batch()
         return batch

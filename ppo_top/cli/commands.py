@@ -45,7 +45,8 @@ def _export(parser: argparse.ArgumentParser) -> Command:
         if loader is None:
             return EXIT_ERROR
         with closing(loader):
-            export(loader.complete_runs(), sys.stdout, options.format, options.source)
+            runs = loader.complete_runs()
+            export(runs, sys.stdout, options.format, options.source, sys.stderr)
         return 0
 
     return run

@@ -56,6 +56,7 @@ class SavedSource(NamedTuple):
     problem_count: int
     left_out_values: int
     notes: list[str]
+    counts_updates: bool
     ended: RunEnd | None
     facts: SourceFacts
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ppo_top.model.points import ConfigValue, Sample
-from ppo_top.model.verdicts import Severity
+from ppo_top.model.verdicts import Axis, Severity
 
 NO_STEP = -1
 """The step of what happened in a run that has logged none."""
@@ -51,6 +51,8 @@ class Profile:
     """concept -> the tag under which this run logs it, for messages."""
     samples: Mapping[str, Sample] = field(default_factory=dict)
     """concept -> what one of its values is, where the trainer's table says so."""
+    axis: Axis = Axis.STEP
+    """What the run's steps are, for messages."""
     algo: str = ""
     """`PPO`, `A2C`, `SAC`, `GRPO`, ... if the tags show it."""
 

@@ -77,9 +77,13 @@ class Batch:
     """In a store of several runs: the name of the run that this batch belongs to."""
     restarted: bool = False
     """Of a store: the run was written anew, so that its earlier batches are void."""
+    counts_updates: bool = False
+    """Whether the step of its last record is only its number, since the log states none."""
 
     def add(self, later: Batch) -> None:
         """Append what was read after it from the same log."""
+        if later.points:
+            self.counts_updates = later.counts_updates
         self.points += later.points
         self.config.update(later.config)
         self.lines.extend(later.lines)

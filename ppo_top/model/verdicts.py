@@ -89,6 +89,13 @@ class Verdict(OrderedWord):
 _STATUS_OF = {Verdict.UNJUDGED: Status.MISSING, Verdict.HEALTHY: Status.OK}
 
 
+class Axis(StrEnum):
+    """What the steps of a run are; they are updates where its log states none."""
+
+    STEP = "step"
+    UPDATE = "update"
+
+
 class State(OrderedWord):
     """Whether a run is still going, in the order in which a run goes through them."""
 

@@ -1,4 +1,7 @@
-"""Every point in long form: `run,source,tag,concept,step,time,value`."""
+"""Every point in long form: `run,source,tag,concept,step,time,value`.
+
+JSON lines also have `axis`: what the step is, `step` or (where it is only counted) `update`.
+"""
 
 from __future__ import annotations
 
@@ -9,32 +12,48 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any, TextIO
 
+from ppo_top.model import Axis
 from ppo_top.output.json_report import json_value
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
+from ppo_top.text.format import clean
 
 EXPORT_COLUMNS = ("run", "source", "tag", "concept", "step", "time", "value")
 
-ExportRow = tuple[str, str, str, str, int, float, float]
+ExportRow = tuple[str, str, str, str, int, float, float, Axis]
 
 
-def export(runs: Iterable[Run], out: TextIO, fmt: str, source: str) -> None:
+def export(
+    runs: Iterable[Run], out: TextIO, fmt: str, source: str, err: TextIO | None = None
+) -> None:
     """Write the points of runs as `csv` or `jsonl`.
 
     `source` is `all` (every point of every file as written) or `best` (the merged series that are
-    charted and judged, in the common sign and unit of their concept).
+    charted and judged, in the common sign and unit of their concept). CSV has no column for the
+    axis: of which runs the steps are counted is told on `err`.
     """
+    if err is not None and fmt == "csv":
+        runs = _telling_axis(runs, err)
     points = chain.from_iterable(map(_all_points if source == "all" else _best_points, runs))
     (write_csv if fmt == "csv" else _jsonl)(points, out)
+
+
+def _telling_axis(runs: Iterable[Run], err: TextIO) -> Iterator[Run]:
+    for run in runs:
+        if run.timeline.axis is Axis.UPDATE:
+            what = f"{clean(run.name)}: no log states a step; its updates are counted"
+            print(f"ppo-top: {what}", file=err)
+        yield run
 
 
 def _all_points(run: Run) -> Iterator[ExportRow]:
     for key in sorted(run.sources):
         state = run.sources[key]
+        axis = Axis.UPDATE if state.counts_updates else Axis.STEP
         for tag in sorted(state.series):
             series, concept = state.series[tag], run.evaluation.concept_of(state, tag) or ""
             for step, time, value in zip(series.steps, series.times, series.values, strict=True):
-                yield run.name, key, tag, concept, step, time, value
+                yield run.name, key, tag, concept, step, time, value, axis
 
 
 def _best_points(run: Run) -> Iterator[ExportRow]:
@@ -47,21 +66,21 @@ def track_points(run: Run, track: Track, seen: int | None = None) -> Iterator[Ex
     concept = "" if track.concept.startswith("tag:") else track.concept
     points = zip(track.steps, track.times, track.values, strict=True)
     for step, time, value in islice(points, seen):
-        yield run.name, track.source, track.tag, concept, step, time, value
+        yield run.name, track.source, track.tag, concept, step, time, value, run.timeline.axis
 
 
 def write_csv(points: Iterable[ExportRow], out: TextIO) -> None:
     """Floats are written by `repr`, which reads back as the same float; NaN is `nan`."""
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(EXPORT_COLUMNS)
-    for run, source, tag, concept, step, time, value in points:
+    for run, source, tag, concept, step, time, value, _ in points:
         when = repr(time) if math.isfinite(time) else ""
         writer.writerow((run, source, tag, concept, step, when, repr(value)))
 
 
 def _jsonl(points: Iterable[ExportRow], out: TextIO) -> None:
     for point in points:
-        record: dict[str, Any] = dict(zip(EXPORT_COLUMNS, point, strict=True))
+        record: dict[str, Any] = dict(zip((*EXPORT_COLUMNS, "axis"), point, strict=True))
         record["time"] = record["time"] if math.isfinite(record["time"]) else None
         record["value"] = json_value(record["value"])
         out.write(json.dumps(record) + "\n")

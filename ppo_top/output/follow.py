@@ -111,7 +111,8 @@ class ChangeReporter:
         event = "cleared" if now[1] else "opened" if before is None else "changed"
         open_now = ((each, each.severity) for each in run.findings if each.cleared is None)
         explained_by = explaining_rules(open_now).get(finding.rule) if not now[1] else None
-        fields = {"run": run.name, "path": run.path, **finding_object(finding, run)}
+        axis = run.timeline.axis
+        fields = {"run": run.name, "path": run.path, "axis": axis, **finding_object(finding, run)}
         self._emit({"event": event, **fields, "explained_by": explained_by})
 
 
@@ -153,7 +154,7 @@ def event_line(event: RunEvent) -> str:
     step = event["cleared_step"] if is_over else event["since_step"]
     at = count(step) if isinstance(step, int) else str(step)
     said = clean(str(event["message"]))
-    return f"{mark} {name}: {word} {severity} {event['rule']} at step {at}: {said}"
+    return f"{mark} {name}: {word} {severity} {event['rule']} at {event['axis']} {at}: {said}"
 
 
 def reader_is_gone(out: TextIO) -> bool:

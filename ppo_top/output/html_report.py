@@ -12,10 +12,10 @@ from html import escape
 from typing import NamedTuple
 
 from ppo_top import __version__
-from ppo_top.model import NO_STEP, ConfigValue, Finding, Severity, Status
+from ppo_top.model import NO_STEP, Axis, ConfigValue, Finding, Severity, Status
 from ppo_top.output.svg_chart import svg_chart
 from ppo_top.runs.run import Run
-from ppo_top.text.format import clean, count, healthy_text, plural, steps
+from ppo_top.text.format import clean, count, dated, healthy_text, plural, steps
 from ppo_top.text.marks import MARKS
 from ppo_top.views.checklist import in_order_of_need
 from ppo_top.views.curves import PanelTrack
@@ -117,14 +117,16 @@ def _text(words: str) -> str:
 def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> RunPage:
     state = view.state.value + (f" ({view.state_text})" if view.state_text else "")
     worst = view.open_findings[0].finding.title if view.open_findings else ""
-    status, step = view.headline_status, steps(view.progress.step, view.progress.total)
+    progress, status = view.progress, view.headline_status
+    step = steps(progress.step, progress.total, progress.axis)
     row = (
         f'<tr><td class="{status.value}">{MARKS[status]}</td>'
         f'<td><a href="#{anchor}">{_text(view.name)}</a></td><td>{_text(view.verdict_words)}</td>'
         f'<td>{_text(view.state.value)}</td><td class="number">{step}</td>'
         f"<td>{_text(worst)}</td></tr>"
     )
-    facts = [view.trainer, state, f"step {step}", plural(view.progress.updates, "update")]
+    known = step if progress.axis is not Axis.STEP else f"step {step}"
+    facts = [view.trainer, state, known, plural(progress.updates, "update")]
     parts = [
         f'<h2 id="{anchor}">{_text(view.name)}</h2>',
         f'<p class="facts">{_text(" · ".join(facts))}</p>',
@@ -133,7 +135,7 @@ def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> R
         _checklist(view.checklist),
         _charts(view),
         "".join(map(_finding, view.open_findings)),
-        _resolved(view.cleared_findings),
+        _resolved(view.cleared_findings, progress.axis),
         _settings(view.config) if with_settings else "",
     ]
     order = (-view.verdict.rank, view.name)
@@ -156,7 +158,9 @@ def _verdict(run: Run, view: RunView, status: Status) -> str:
 
 def _finding(opened: OpenFinding) -> str:
     finding, status = opened.finding, opened.severity.status
-    since = f", since step {count(finding.since.step)}" if finding.since.step != NO_STEP else ""
+    since = (
+        f", since {dated(opened.axis, finding.since.step)}" if finding.since.step != NO_STEP else ""
+    )
     pairs = [("evidence", line) for line in finding.evidence]
     pairs += [("why", line) for line in finding.causes]
     pairs += [("source", finding.source)] * bool(finding.source)
@@ -167,10 +171,10 @@ def _finding(opened: OpenFinding) -> str:
     )
 
 
-def _resolved(findings: Sequence[Finding]) -> str:
+def _resolved(findings: Sequence[Finding], axis: Axis) -> str:
     rows = [
         f'<tr><td class="{each.severity.status.value}">{MARKS[each.severity.status]}</td>'
-        f'<td>{_text(each.title)}</td><td class="number">{count(each.since.step)}</td>'
+        f'<td>{_text(each.title)}</td><td class="number">{steps(each.since.step, axis=axis)}</td>'
         f'<td class="number">{count(each.cleared.step) if each.cleared else ""}</td>'
         f"<td>{_text(each.message)}</td></tr>"
         for each in findings

@@ -41,6 +41,7 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
         "judged_by": _judged_by(judged_by(run)),
         "sources": [_source(source, run) for source in _ordered(run)],
         "progress": {
+            "axis": view.progress.axis,
             "step": view.progress.step,
             "total": view.progress.total,
             "updates": view.progress.updates,
@@ -88,7 +89,7 @@ def _source(source: SourceState, run: Run) -> dict[str, Any]:
         "problems": source.problem_count,
         "left_out": source.left_out_values,
         "joined_by": run.joined_by.get(source.key) or None,
-        "notes": source.notes,
+        "notes": source.all_notes,
     }
 
 

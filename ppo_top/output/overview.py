@@ -9,10 +9,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ppo_top.model import Verdict
+from ppo_top.model import Axis, Verdict
 from ppo_top.output.colour import coloured
 from ppo_top.output.run_report import RunIdentity, RunReport
-from ppo_top.text.format import clean, count, plural
+from ppo_top.text.format import clean, count, dated, plural, steps
 from ppo_top.text.marks import MARKS
 
 MAX_BRIEFS = 10
@@ -88,8 +88,9 @@ def run_facts(report: RunReport) -> str:
         facts.append(f"copy of {identity.copy_of}")
     if summary.step is not None:
         total = f" of {count(summary.total)}" if summary.total else ""
-        facts.append(f"step {count(summary.step)}{total}")
-        facts.append(plural(summary.updates, "update"))
+        facts.append(f"{dated(summary.axis, summary.step)}{total}")
+        if summary.axis is Axis.STEP:
+            facts.append(plural(summary.updates, "update"))
     return " · ".join(clean(fact) for fact in facts)
 
 
@@ -101,7 +102,7 @@ def _brief_lines(report: RunReport, style: OutputStyle) -> Iterator[str]:
     facts = [summary.when] if summary.when else []
     if summary.others:
         facts.append(f"{summary.others} more {'findings' if summary.others > 1 else 'finding'}")
-    at = f" at {count(summary.step)}" if summary.step is not None else ""
+    at = f" at {steps(summary.step, axis=summary.axis)}" if summary.step is not None else ""
     facts.append(f"{clean(summary.trainer)}, {identity.state.value}{at}")
     yield from _wrapped(" · ".join(facts), "    ", style)
     yield from _wrapped(summary.message, "    ", style)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ppo_top import __version__
-from ppo_top.model import State, Status, Verdict
+from ppo_top.model import Axis, State, Status, Verdict
 from ppo_top.views.restart import CheckpointSearch
 from ppo_top.views.siblings import SiblingFacts
 
@@ -60,6 +60,8 @@ class RunSummary(NamedTuple):
     cause: str
     fix: str
     others: int
+    axis: Axis = Axis.STEP
+    """What `step` and `since` are: `update` where they are only counted."""
     checkpoints: CheckpointSearch | None = None
     """Where its checkpoints may be, if their names say from when they are."""
     sibling: SiblingFacts | None = None

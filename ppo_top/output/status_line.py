@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ppo_top.model import State, Status
 from ppo_top.output.run_report import RunReport
-from ppo_top.text.format import clean, count, duration
+from ppo_top.text.format import clean, dated, duration
 from ppo_top.text.marks import MARKS
 
 TMUX_STYLES = {
@@ -41,7 +41,7 @@ def _run_words(report: RunReport) -> str:
     if identity.state is not State.LIVE:
         words.append(identity.state.value)
     if summary.step is not None:
-        words.append(f"step {count(summary.step)}")
+        words.append(dated(summary.axis, summary.step))
     if summary.eta_s is not None and identity.state is State.LIVE:
         words.append(f"{duration(summary.eta_s)} left")
     return " · ".join(words)

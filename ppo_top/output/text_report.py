@@ -6,11 +6,11 @@ import textwrap
 from collections.abc import Iterator
 
 from ppo_top.catalogue import concept
-from ppo_top.model import NO_STEP, Finding, Severity, Status
+from ppo_top.model import NO_STEP, Axis, Finding, Severity, Status
 from ppo_top.output.run_report import RunSummary
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
-from ppo_top.text.format import clean, count, healthy_text, number, plural
+from ppo_top.text.format import clean, count, dated, healthy_text, number, plural, steps
 from ppo_top.text.marks import MARKS
 from ppo_top.views.checkpoint_search import checkpoint_search
 from ppo_top.views.judged_by import judged_by
@@ -42,13 +42,14 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         eta_s=view.progress.eta_s,
         title=view.open_findings[0].finding.title if view.open_findings else "",
         reward=next((rewards[name] for name in REWARD_CONCEPTS if rewards.get(name)), ""),
-        since=count(worst.since.step) if worst is not None and worst.since.step != NO_STEP else "",
+        since=_first_step(view, worst) if worst is not None else "",
         finding=clean(worst.title) if worst is not None else "",
         when=_when(alerts[0]) if alerts else "",
         message=clean(worst.message) if worst is not None else "",
         cause=clean(next(iter(worst.causes), "")) if worst is not None else "",
         fix=clean(next(iter(worst.remedies), "")) if worst is not None else "",
         others=max(0, len(alerts) - 1),
+        axis=view.progress.axis,
         checkpoints=checkpoint_search(run, view),
         sibling=sibling_facts(run),
     )
@@ -65,7 +66,7 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
         yield ""
         yield "  Resolved"
         for finding in view.cleared_findings:
-            yield from _wrap(_resolved_line(finding), "    ", "      ")
+            yield from _wrap(_resolved_line(finding, view.progress.axis), "    ", "      ")
     yield from _watched_values(view)
     yield ""
     yield "  Crucial values"
@@ -101,22 +102,28 @@ def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
         yield from _wrap(finding.source, "    source    ", "              ")
 
 
+def _first_step(view: RunView, finding: Finding) -> str:
+    step = finding.since.step
+    return steps(step, axis=view.progress.axis) if step != NO_STEP else ""
+
+
 def _since(opened: OpenFinding) -> str:
     step, word = opened.finding.since.step, opened.finding.since_word
-    return f"  {word} step {count(step)} ({opened.age})" if step != NO_STEP else ""
+    return f"  {word} {dated(opened.axis, step)} ({opened.age})" if step != NO_STEP else ""
 
 
 def _when(opened: OpenFinding) -> str:
     """`since step 14,336, 10 updates (12 %), 17 s`; only the latter in a run without steps."""
     step, word = opened.finding.since.step, opened.finding.since_word
-    return f"{word} step {count(step)}, {opened.cost}" if step != NO_STEP else opened.cost
+    since = f"{word} {dated(opened.axis, step)}, {opened.cost}"
+    return since if step != NO_STEP else opened.cost
 
 
-def _resolved_line(finding: Finding) -> str:
+def _resolved_line(finding: Finding, axis: Axis) -> str:
     cleared = count(finding.cleared.step) if finding.cleared else ""
     return (
         f"{MARKS[finding.severity.status]} {finding.title} [{finding.rule}], "
-        f"step {count(finding.since.step)} to {cleared}: {finding.message}"
+        f"{dated(axis, finding.since.step)} to {cleared}: {finding.message}"
     )
 
 
@@ -159,7 +166,8 @@ def _best_lines(run: Run) -> Iterator[str]:
         track = run.timeline.tracks.get(name)
         top = best_value(track, len(track), "up") if track else None
         if top is not None:
-            yield f"  best {concept(name).label}: {number(top.value)} at step {count(top.step)}"
+            at = dated(run.timeline.axis, top.step)
+            yield f"  best {concept(name).label}: {number(top.value)} at {at}"
 
 
 def _problems(run: Run) -> Iterator[str]:
@@ -169,7 +177,7 @@ def _problems(run: Run) -> Iterator[str]:
             yield f"  {clean(key)}: {plural(source.problem_count, 'unreadable place')}"
         if source.left_out_text:
             yield f"  {clean(key)}: {source.left_out_text}"
-        for note in source.notes:
+        for note in source.all_notes:
             yield from _wrap(f"{key}: {note}", "  ", "    ")
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from ppo_top.model import Finding, Mark
+from ppo_top.model import Axis, Finding, Mark
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import Assessment, Rule
 from ppo_top.rules.engine.terms import WARN
 from ppo_top.rules.engine.wording import format_value, label, num
-from ppo_top.text.format import healthy_text
+from ppo_top.text.format import dated, healthy_text
 
 
 def collect_evidence(rule: Rule, assessment: Assessment, run: RuleContext) -> tuple[str, ...]:
@@ -41,7 +41,9 @@ def _reward_line(run: RuleContext) -> str:
     return f"reward {num(reward.baseline)} -> {num(reward.smooth)}{trend}"
 
 
-def gather_members(findings: Sequence[Finding], diagnosis: Finding, members: Iterable[str]) -> None:
+def gather_members(
+    findings: Sequence[Finding], diagnosis: Finding, members: Iterable[str], axis: Axis
+) -> None:
     """Add the findings that a diagnosis explains to its evidence, in the order they began.
 
     The diagnosis began with the first of them at warn or above: milder ones may be much older.
@@ -55,7 +57,7 @@ def gather_members(findings: Sequence[Finding], diagnosis: Finding, members: Ite
     faults = [finding for finding in found if finding.severity >= WARN] or found
     first = min(_fault_mark(faults[0]), diagnosis.since, key=lambda mark: mark.row)
     kept = tuple(line for line in diagnosis.evidence if not line.startswith(_ORDER_PREFIXES))
-    order = [_member_line(finding, first.row) for finding in found]
+    order = [_member_line(finding, first.row, axis) for finding in found]
     rows = [_fault_mark(finding).row for finding in found]
     if first.row in rows:
         at = rows.index(first.row)
@@ -82,10 +84,10 @@ def _overlaps(finding: Finding, diagnosis: Finding) -> bool:
     return ended is None or ended.row >= diagnosis.opened.row - 3
 
 
-def _member_line(finding: Finding, first: int) -> str:
+def _member_line(finding: Finding, first: int, axis: Axis) -> str:
     broke = _fault_mark(finding)
     later = broke.row - first
     after = f"then {later} update{'s' if later > 1 else ''} later" if later else "with it"
     if later < 0:
         after = "before"
-    return f"{after}: {finding.message}, {finding.since_word} step {broke.step:,}"
+    return f"{after}: {finding.message}, {finding.since_word} {dated(axis, broke.step)}"

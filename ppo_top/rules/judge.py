@@ -377,7 +377,8 @@ class Judge:
             finding_index = self._persistences[index].finding_index
             if finding_index is not None:
                 diagnosis = self.findings[finding_index]
-                gather_members(self.findings, diagnosis, self._rules[index].rule.members)
+                members, axis = self._rules[index].rule.members, self._context.profile.axis
+                gather_members(self.findings, diagnosis, members, axis)
                 diagnosis.record_version(self._context.mark.row)
 
     def _clear_old_text_findings(self) -> None:

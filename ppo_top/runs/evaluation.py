@@ -84,11 +84,12 @@ class Evaluation:
         self._selection = selection = select_sources(sources, settings.tags)
         self.trainer = selection.trainer
         self.config = self._gather_config(selection)
-        self.timeline = Timeline()
+        self.timeline = Timeline(selection.axis)
         self.profile = Profile(
             trainer_id=selection.trainer.id,
             family=selection.trainer.family,
             algo=selection.trainer.algo,
+            axis=selection.axis,
             config=self.config,
             threshold_overrides=settings.thresholds,
             muted=settings.muted,

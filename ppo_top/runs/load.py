@@ -113,7 +113,7 @@ def _why_nothing(loader: Loader, names: str, verbose: bool) -> Iterator[str]:
     yield f"{names}: nothing here that I can read as a training log; {NO_LOGS_HINT}"
     for run in loader.session.runs.values():
         for source in run.sources.values():
-            yield from (f"{clean(source.key)}: {clean(note)}" for note in source.notes)
+            yield from (f"{clean(source.key)}: {clean(note)}" for note in source.all_notes)
 
 
 class Loader:

@@ -230,6 +230,7 @@ def _saved_source(state: SourceState) -> SavedSource:
         problem_count=state.problem_count,
         left_out_values=state.left_out_values,
         notes=state.notes,
+        counts_updates=state.counts_updates,
         ended=state.ended,
         facts=state.facts,
     )

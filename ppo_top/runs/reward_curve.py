@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from ppo_top.model import Axis
+
 if TYPE_CHECKING:  # a report that is printed again needs no timeline
     from ppo_top.runs.timeline import Timeline
 
@@ -18,7 +20,7 @@ class RewardCurve(NamedTuple):
 
     Bin `numbers[i]` begins at step `numbers[i] * width`, and is the mean of `counts[i]` values.
     Because each width divides the next, a curve does not depend on how often it was extended.
-    `rows` are the rows of the timeline that it covers.
+    `rows` are the rows of the timeline that it covers, `axis` is that of its steps.
     """
 
     metric: str = ""
@@ -27,6 +29,7 @@ class RewardCurve(NamedTuple):
     means: tuple[float, ...] = ()
     counts: tuple[int, ...] = ()
     rows: int = 0
+    axis: Axis = Axis.STEP
 
     @property
     def end(self) -> int:
@@ -71,4 +74,5 @@ def extended_curve(
         tuple(sums[number][0] / sums[number][1] for number in numbers),
         tuple(sums[number][1] for number in numbers),
         rows,
+        timeline.axis,
     )

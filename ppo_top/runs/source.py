@@ -11,6 +11,7 @@ from ppo_top.catalogue import printed_run
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, Source, SourceUpdate
 from ppo_top.model import (
+    Batch,
     ConfigValue,
     ConsoleLine,
     ConsoleLines,
@@ -41,6 +42,8 @@ MAX_NAMING_LINES = 2_000
 MAX_PRINTED_RUNS = 16
 """Paths and names of runs kept of a console."""
 
+COUNTED = "the log states no step: its updates are counted"
+
 _CREATED = re.compile(r"tfevents\.(\d+)\..*?(\d*)(?:\.v2)?$")
 
 
@@ -59,7 +62,9 @@ class SourceState:
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
     notes: list[str] = field(default_factory=list)
-    """How the log is written, in sentences without a full stop."""
+    """What its parser says of how it is written, in sentences without a full stop."""
+    counts_updates: bool = False
+    """Whether its steps are only the numbers of its records."""
     left_out_values: int = 0
     """values of tags beyond `MAX_TAGS_KEPT`"""
     points: int = 0
@@ -85,6 +90,7 @@ class SourceState:
             problem_count=saved.problem_count,
             left_out_values=saved.left_out_values,
             notes=list(saved.notes),
+            counts_updates=saved.counts_updates,
             points=saved.points,
             ended=saved.ended,
             mtime=saved.mtime,
@@ -102,6 +108,11 @@ class SourceState:
     def format(self) -> str:
         """The name of the format."""
         return self.source.format.name
+
+    @property
+    def all_notes(self) -> list[str]:
+        """How the log is written, in sentences without a full stop."""
+        return [*self.notes, COUNTED] if self.counts_updates else self.notes
 
     @property
     def rank(self) -> int:
@@ -152,7 +163,7 @@ class SourceState:
         self.points = self.held_points = 0
         self.problem_count = self.left_out_values = 0
         self.ended = None
-        self.is_unread = False
+        self.is_unread = self.counts_updates = False
         self.new_facts = SourceFacts()
 
     def add_update(self, update: SourceUpdate) -> bool:
@@ -165,22 +176,8 @@ class SourceState:
         self.source, self.stamp = update.source, update.stamp
         self.mtime, self.size, self.more = update.mtime, update.size, update.more
         batch = update.batch
-        fresh = update.reset
         facts = self.facts if self.new_facts is None else self.new_facts
-        for points in batch.points:
-            series = self.series.get(points.tag)
-            if series is None:
-                if len(self.series) >= MAX_TAGS_KEPT:
-                    self.left_out_values += len(points)
-                    continue
-                if not len(points):
-                    continue
-                series = self.series[points.tag] = Series(points.tag)
-                fresh = True
-            series.extend(points)
-            facts.add_points(points, len(series))
-            self.points += len(points)
-            self.held_points += len(points)
+        fresh = self._add_points(batch, facts) or update.reset
         for key, value in batch.config.items():
             fresh = fresh or self.config.get(key) != value
             self.config[key] = value
@@ -199,6 +196,27 @@ class SourceState:
             self.facts.replace(self.new_facts)
             self.new_facts = None
         return fresh or (self.died is not died and bool(self.evidence))
+
+    def _add_points(self, batch: Batch, facts: SourceFacts) -> bool:
+        """Add points; True if there is a new tag, or steps are stated that were counted so far."""
+        fresh = bool(batch.points) and batch.counts_updates is not self.counts_updates
+        if batch.points:
+            self.counts_updates = batch.counts_updates
+        for points in batch.points:
+            series = self.series.get(points.tag)
+            if series is None:
+                if len(self.series) >= MAX_TAGS_KEPT:
+                    self.left_out_values += len(points)
+                    continue
+                if not len(points):
+                    continue
+                series = self.series[points.tag] = Series(points.tag)
+                fresh = True
+            series.extend(points)
+            facts.add_points(points, len(series))
+            self.points += len(points)
+            self.held_points += len(points)
+        return fresh
 
     @property
     def died(self) -> bool:

@@ -18,7 +18,7 @@ from ppo_top.catalogue import (
     meaning,
     reward_by_name,
 )
-from ppo_top.model import Sample, Series
+from ppo_top.model import Axis, Sample, Series
 from ppo_top.runs.locations import EVALUATION_NAME
 from ppo_top.runs.row_merge import ConceptStream, StepMapping
 from ppo_top.runs.source import SourceState
@@ -105,6 +105,8 @@ class SourceSelection:
     """The series whose steps show where the run was resumed."""
     has_times: bool
     """Whether that series has times."""
+    axis: Axis
+    """What its steps are."""
     trainer: Trainer
     concepts: Mapping[tuple[str, str], str]
     """(source, tag) -> concept, for every known tag, charted or not."""
@@ -126,7 +128,7 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
     chains = sorted(_chains(sources, own_names), key=lambda chain: chain.sort_key)
     main = _main_chain(chains)
     if main is None:
-        return SourceSelection((), (), False, identify(()), {})
+        return SourceSelection((), (), False, Axis.STEP, identify(()), {})
     streams = [
         stream
         for chain in (main, *(c for c in chains if c is not main))
@@ -140,6 +142,7 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         tuple(chosen),
         tuple(clock),
         clock[0].times[0] == clock[0].times[0],
+        Axis.UPDATE if main.sources[-1].counts_updates else Axis.STEP,
         _main_trainer(main, chains, chosen),
         {
             (source.key, tag): known.concept

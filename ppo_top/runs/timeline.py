@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, overload
 
-from ppo_top.model import Mark, Series
+from ppo_top.model import Axis, Mark, Series
 
 T = TypeVar("T", int, float)
 
@@ -351,6 +351,7 @@ class SavedTrack(NamedTuple):
 class SavedTimeline(NamedTuple):
     """What is left of a timeline when its older rows are dropped."""
 
+    axis: Axis
     steps: SavedColumn
     times: SavedColumn
     restarts: list[int]
@@ -364,6 +365,7 @@ class Timeline:
     An evicted run keeps only its newest rows (`drop_before`), under their old numbers.
     """
 
+    axis: Axis = Axis.STEP
     steps: TimelineColumn[int] = field(default_factory=lambda: TimelineColumn("q"))
     times: TimelineColumn[float] = field(default_factory=lambda: TimelineColumn("d"))
     restarts: list[int] = field(default_factory=list)
@@ -392,12 +394,12 @@ class Timeline:
             for column in (self.steps, self.times)
         )
         tracks = [track.saved() for track in self.tracks.values()]
-        return SavedTimeline(steps, times, self.restarts, tracks)
+        return SavedTimeline(self.axis, steps, times, self.restarts, tracks)
 
     @classmethod
     def restored(cls, saved: SavedTimeline) -> Timeline:
         """A timeline of which only the newest rows are known."""
-        timeline = cls(restarts=saved.restarts)
+        timeline = cls(saved.axis, restarts=saved.restarts)
         timeline.steps.restore(saved.steps)
         timeline.times.restore(saved.times)
         for each in saved.tracks:

@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+from ppo_top.model import Axis
+
 REPLACEMENT = "�"
 """Replaces every character that a terminal might obey or hide instead of showing."""
 
@@ -159,9 +161,15 @@ def _pair(span: float, large: float, large_name: str, small: float, small_name: 
     return f"{whole} {large_name} {rest} {small_name}" if rest else f"{whole} {large_name}"
 
 
-def steps(step: float | None, total: float | None = None) -> str:
-    """A step: `14,336`, or `14,336 / 80,000` if the total is known."""
-    return f"{count(step)} / {count(total)}" if total else count(step)
+def steps(step: float | None, total: float | None = None, axis: Axis = Axis.STEP) -> str:
+    """A step: `14,336`, or `14,336 / 80,000` if the total is known; `update 12` on that axis."""
+    word = "" if axis is Axis.STEP else f"{axis} "
+    return word + (f"{count(step)} / {count(total)}" if total else count(step))
+
+
+def dated(axis: Axis, step: float | None) -> str:
+    """A step with its axis: `step 14,336`, or `update 12` where updates are only counted."""
+    return f"{axis} {count(step)}"
 
 
 def format_metric_value(amount: float | None, fmt: str) -> str:

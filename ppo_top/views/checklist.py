@@ -12,7 +12,7 @@ from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.engine.ranges import HealthyRange, healthy_range, mark_without_finding
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
-from ppo_top.text.format import compact, count
+from ppo_top.text.format import compact, steps
 from ppo_top.text.format import format_metric_value as value_text
 from ppo_top.views.open_findings import OpenFinding
 from ppo_top.views.trend import best_value
@@ -113,7 +113,7 @@ def _check_row(
     note = "" if counts else "uninformative: returns are constant"
     if worst is not None:
         status = worst[1].status
-        note = f"{worst[0].since_word} {count(worst[0].since.step)}"
+        note = _since(run, worst[0])
     elif _warms_up(name, status) and seen < WARMUP_POINTS:
         status, note = Status.WARMING_UP, f"warming up {seen}/{WARMUP_POINTS}"
     return replace(
@@ -126,6 +126,10 @@ def _check_row(
         extreme=_extreme(empty, track, seen),
         track=track,
     )
+
+
+def _since(run: Run, finding: Finding) -> str:
+    return f"{finding.since_word} {steps(finding.since.step, axis=run.timeline.axis)}"
 
 
 def _blamed_setting(
@@ -149,7 +153,7 @@ def _blamed_setting(
         value=float(value) if isinstance(value, (int, float)) else None,
         text=value_text(value, fmt) if isinstance(value, (int, float)) else "set",
         since_step=finding.since.step,
-        note=f"{finding.since_word} {count(finding.since.step)}",
+        note=_since(run, finding),
         track=track if seen else None,
     )
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ppo_top.catalogue.checkpoints import STEP, checkpoint_name
-from ppo_top.model import NO_STEP, Finding
+from ppo_top.model import NO_STEP, Axis, Finding
 from ppo_top.runs.run import Run
 from ppo_top.views.restart import CheckpointSearch
 from ppo_top.views.run_view import OpenFinding, RunView
@@ -61,7 +61,8 @@ def _fault(opened: Sequence[OpenFinding]) -> Finding | None:
 def _number_at(run: Run, fault: Finding, counts: str) -> float | None:
     """The number that a checkpoint of the fault's first row would have; None if unknown."""
     if counts == STEP:
-        return fault.since.step if fault.since.step != NO_STEP else None
+        is_stated = run.timeline.axis is Axis.STEP and fault.since.step != NO_STEP
+        return fault.since.step if is_stated else None
     track = run.timeline.tracks.get(counts)
     seen = track.count_until(fault.since.row) if track is not None else 0
     return track.values[seen - 1] if track is not None and seen else None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ppo_top.model import NO_STEP, Finding, Severity, open_at
+from ppo_top.model import NO_STEP, Axis, Finding, Severity, open_at
 from ppo_top.runs.run import Run
-from ppo_top.text.format import count, duration, percent, plural
+from ppo_top.text.format import dated, duration, percent, plural, steps
 
 EXPLAINED_BY = {"out-of-memory": ("crashed",)}
 """Findings from console text that say why: what they explain need not be told beside them."""
@@ -17,7 +17,7 @@ EXPLAINED_BY = {"out-of-memory": ("crashed",)}
 class OpenFinding:
     """A finding as it was at a row, and for how many rows and seconds it had been open.
 
-    `share` is the part of the run's rows so far.
+    `share` is the part of the run's rows so far, `axis` that of the run's steps.
     """
 
     finding: Finding
@@ -25,20 +25,21 @@ class OpenFinding:
     rows: int
     seconds: float | None
     share: float
+    axis: Axis
 
     @property
     def dated_title(self) -> str:
         """`Update KL too high, since step 14,336`; only the title in a run that logged no step."""
         step, finding = self.finding.since.step, self.finding
         comma = "" if finding.is_single else ","
-        dated = f"{comma} {finding.since_word} step {count(step)}"
-        return finding.title + (dated if step != NO_STEP else "")
+        since = f"{comma} {finding.since_word} {dated(self.axis, step)}"
+        return finding.title + (since if step != NO_STEP else "")
 
     @property
     def when(self) -> str:
         """`since 14,336`, `at 14,336` of an event; nothing in a run that has logged no step."""
         step = self.finding.since.step
-        return f"{self.finding.since_word} {count(step)}" if step != NO_STEP else ""
+        return f"{self.finding.since_word} {steps(step, axis=self.axis)}" if step != NO_STEP else ""
 
     @property
     def cost(self) -> str:
@@ -71,6 +72,7 @@ def open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
             row - finding.since.row + 1,
             _age(run, finding, row),
             (row - finding.since.row + 1) / (row + 1),
+            run.timeline.axis,
         )
         for finding, severity in open_now
         if finding.rule not in explained

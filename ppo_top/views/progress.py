@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ppo_top.model import Axis
 from ppo_top.runs.liveness import MIN_UNIX_TIME
 from ppo_top.runs.run import Run
 
@@ -15,9 +16,11 @@ SPEED_WINDOW_ROWS = 20
 class Progress:
     """Steps, updates and times; None where unknown.
 
-    `speed` is in steps per second, `eta_s` in seconds, times are unix seconds.
+    `axis` says what `step` is: `update` where it is only counted. `speed` is in steps per second,
+    `eta_s` in seconds, times are unix seconds.
     """
 
+    axis: Axis
     step: int | None
     total: int | None
     updates: int
@@ -31,10 +34,11 @@ def run_progress(run: Run, row: int) -> Progress:
     """The progress of a run when `row` was its newest row (-1: it has none)."""
     total = run.total_steps
     if row < 0:
-        return Progress(None, total, 0, None, None, None, None)
+        return Progress(run.timeline.axis, None, total, 0, None, None, None, None)
     step = run.timeline.steps[row]
     speed = _speed(run, row)
     return Progress(
+        axis=run.timeline.axis,
         step=step,
         total=total,
         updates=row + 1,

@@ -13,8 +13,9 @@ from operator import mul
 from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
+from ppo_top.model import Axis
 from ppo_top.runs.reward_curve import RewardCurve
-from ppo_top.text.format import count, number
+from ppo_top.text.format import dated, number
 from ppo_top.views.seed_groups import RunTraits, group_seeds, name_stem, run_traits
 
 if TYPE_CHECKING:  # a report that is printed again needs no run
@@ -47,6 +48,7 @@ class BelowSiblings(NamedTuple):
     level: float
     lowest: float
     highest: float
+    axis: Axis = Axis.STEP
 
     @property
     def title(self) -> str:
@@ -56,9 +58,9 @@ class BelowSiblings(NamedTuple):
     @property
     def text(self) -> str:
         """The remark: `below all of 5 others at this step, since step 12,288: reward 21, ...`."""
-        since = f"since step {count(self.since)}" if self.since else "from the start"
+        since = f"since {dated(self.axis, self.since)}" if self.since else "from the start"
         span = f"{number(self.lowest)} to {number(self.highest)}"
-        where = f"below all of {self.others} others at this step, {since}"
+        where = f"below all of {self.others} others at this {self.axis}, {since}"
         return f"{where}: reward {number(self.level)}, theirs {span}"
 
 
@@ -128,7 +130,8 @@ def below_siblings(own: RewardCurve, others: Iterable[RewardCurve]) -> BelowSibl
         return None
     compared, levels = list[RewardCurve](), list[float]()
     for each in others:
-        if each.metric == own.metric and each.end >= MIN_LENGTH * end:
+        is_same_kind = (each.metric, each.axis) == (own.metric, own.axis)
+        if is_same_kind and each.end >= MIN_LENGTH * end:
             reached = _level(each, end)
             if reached is not None and reached <= level:
                 return None  # the cheap answer, and mostly the right one
@@ -141,7 +144,7 @@ def below_siblings(own: RewardCurve, others: Iterable[RewardCurve]) -> BelowSibl
     if since > WINDOWS * 3 // 4:
         return None
     step = end * since // WINDOWS
-    return BelowSiblings(len(compared), step, level, min(levels), max(levels))
+    return BelowSiblings(len(compared), step, level, min(levels), max(levels), own.axis)
 
 
 def _is_far_below(

@@ -78,7 +78,9 @@ def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None
     } <= set(run)  # fmt: skip
     assert run["producer"] == "sb3"
     assert run["family"] == "on-policy"
-    assert set(run["progress"]) == {"step", "total", "updates", "first_time", "last_time"}
+    assert set(run["progress"]) == {
+        *("axis", "step", "total", "updates", "first_time", "last_time"),
+    }
     for metric in run["metrics"]:
         assert set(metric) == {
             "tag", "concept", "source", "points", "non_finite", "first_step", "last_step", "first",

@@ -23,6 +23,7 @@ class ParserOutput:
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     ended: RunEnd | None = None
+    counts_updates: bool = False
 
     def add_batch(self, batch: Batch) -> None:
         """Append a batch; points after a crash mean that the run goes on."""
@@ -38,6 +39,8 @@ class ParserOutput:
         self.problems.extend(batch.problems)
         self.notes.extend(batch.notes)
         self.ended = batch.ended or self.ended
+        if batch.points:
+            self.counts_updates = batch.counts_updates
 
     def values(self, tag: str) -> list[float]:
         """The values of a tag, in order."""
@@ -110,6 +113,7 @@ def assert_same(one: ParserOutput, other: ParserOutput) -> None:
     assert sorted(one.problems) == sorted(other.problems)
     assert one.notes == other.notes
     assert one.ended == other.ended
+    assert one.counts_updates == other.counts_updates
 
 
 def float_bytes(value: float) -> bytes:

@@ -42,6 +42,25 @@ def write_unhealthy_run(
     path.write_text("\n".join(rows) + "\n")
 
 
+def write_unhealthy_console(path: Path, step: str = "") -> Path:
+    """A console whose policy updates become far too large at number 20 of 40.
+
+    `step` begins each line, with `{step}` filled in: by itself the log states none.
+    """
+    lines = []
+    for number in range(1, 41):
+        sick = number >= 20
+        reward = 100 + number / 7 if not sick else max(5, 100 - 8 * (number - 20))
+        lines.append(
+            step.format(step=number * 2048)
+            + f"mean reward: {reward:.2f} | approx kl: {0.4 if sick else 0.01}"
+            + f" | clip fraction: {0.7 if sick else 0.1}"
+        )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
 def write_seed(log: Path, seed: int, height: float) -> None:
     """A healthy log whose reward rises to a height."""
     draw, rows = random.Random(seed), [PROGRESS_CSV_HEADER]

@@ -11,7 +11,15 @@ from typing import NamedTuple
 from ppo_top.catalogue import concept
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
-from ppo_top.text.format import clean, compact, count, duration, format_metric_value, number, plural
+from ppo_top.text.format import (
+    clean,
+    compact,
+    dated,
+    duration,
+    format_metric_value,
+    number,
+    plural,
+)
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
     Curve,
@@ -147,8 +155,8 @@ def _legend(
     if len(newest) > 1:
         low, high = (format_metric_value(each, fmt) for each in (min(newest), max(newest)))
         parts.append(line((f"{low} to {high}", "dim")))
-    step = count(max(each.track.steps[each.seen - 1] for each in shown if each.seen))
-    parts.append(line((f"at step {step}", "dim")))
+    step = max(each.track.steps[each.seen - 1] for each in shown if each.seen)
+    parts.append(line((f"at {dated(shown[0].run.timeline.axis, step)}", "dim")))
     return join_fitting(parts, cells)
 
 
@@ -165,7 +173,7 @@ def _compared_with_seeds(ui: UiState, siblings: list[Run], name: str, cells: int
     there = [value_at(each, each.steps, step) for each in tracks]
     there = [each for each in there if math.isfinite(each)]
     if not there or not math.isfinite(here):
-        return line((" other seeds: no data at this step", "dim"))
+        return line((f" other seeds: no data at this {run.timeline.axis}", "dim"))
     fmt = concept(name).fmt
     others_text = "other seed" if len(there) == 1 else f"{len(there)} other seeds"
     text = f" this seed {format_metric_value(here, fmt)}, {others_text} "
@@ -175,4 +183,4 @@ def _compared_with_seeds(ui: UiState, siblings: list[Run], name: str, cells: int
         z_score = (here - mean(there)) / spread
         text += f" ± {format_metric_value(spread, fmt)} ({number(abs(z_score), 2)} sd "
         text += "above)" if z_score > 0 else "below)"
-    return line((shorten(f"{text} (step {count(step)})", cells), "value"))
+    return line((shorten(f"{text} ({dated(run.timeline.axis, step)})", cells), "value"))

@@ -31,7 +31,7 @@ def config_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
         rows.append(line((f"    {facts}", "dim")))
         if source.left_out_text:
             rows.append(line((shorten(f"    {source.left_out_text}", cells), "warn")))
-        for note in source.notes:
+        for note in source.all_notes:
             rows += [line((part, "dim")) for part in wrap(f"    {clean(note)}", cells)]
         for problem in source.problems[:5]:
             text = f"    at byte {count(problem.offset)}: {clean(problem.message)}"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ppo_top.model import State, Status
-from ppo_top.text.format import clean, count, duration, plural, rate
+from ppo_top.model import Axis, State, Status
+from ppo_top.text.format import clean, count, dated, duration, plural, rate
 from ppo_top.tui.graphics.styled_text import (
     StyledLine,
     crop,
@@ -54,7 +54,8 @@ def past_banner(snap: Snapshot, cells: int) -> StyledLine:
     if state is None or state.replay or view is None or view.at_end or view.row is None:
         return ()
     step, last = view.timeline.steps[view.row], view.timeline.steps[-1]
-    text = f" IN THE PAST: step {count(step)} of {count(last)} · End: back to the latest update"
+    at = dated(view.timeline.axis, step)
+    text = f" IN THE PAST: {at} of {count(last)} · End: back to the latest update"
     return line((shorten(text, cells).ljust(cells), "past"))
 
 
@@ -97,12 +98,12 @@ def progress_parts(view: RunView) -> list[StyledLine]:
     parts: list[StyledLine] = []
     if done.step is not None:
         total = f" / {count(done.total)}" if done.total else ""
-        parts.append(line(("step ", "dim"), (count(done.step), "value"), (total, "dim")))
+        parts.append(line((f"{done.axis} ", "dim"), (count(done.step), "value"), (total, "dim")))
     if done.eta_s is not None and view.state in (State.LIVE, State.STALLED):
         parts.append(line((f"{duration(done.eta_s)} left", "")))
     if done.speed is not None:
         parts.append(line((rate(done.speed), "")))
-    if done.updates:
+    if done.updates and done.axis is Axis.STEP:
         parts.append(line((plural(done.updates, "update"), "dim")))
     return parts
 

@@ -153,7 +153,7 @@ def panels_title(
         return f"Charts /{clean(snap.metrics.filter)}, {of_all} (Esc: all)"
     if snap.window is not None:
         first, last = (compact(view.timeline.steps[row]) for row in snap.window)
-        return f"Charts, step {first} to {last} (o: more)"
+        return f"Charts, {view.timeline.axis} {first} to {last} (o: more)"
     if len(every) <= room:
         return "Charts"
     pages = -(-len(every) // room)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ppo_top.catalogue import UNKNOWN_TRAINER, Concept, concept
-from ppo_top.model import Finding, console_lines
-from ppo_top.text.format import clean, count, healthy_text
+from ppo_top.model import Axis, Finding, console_lines
+from ppo_top.text.format import clean, count, dated, healthy_text
 from ppo_top.tui.graphics.styled_text import StyledLine, fit_width, line, shorten, wrap
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
@@ -34,7 +34,9 @@ def findings_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
         rows += [line(("no open findings", "healthy")), ()]
     if view.cleared_findings:
         rows.append(line(("Resolved", "title")))
-        rows += [_past(snap, finding, cells) for finding in view.cleared_findings]
+        rows += [
+            _past(snap, finding, view.timeline.axis, cells) for finding in view.cleared_findings
+        ]
     return rows
 
 
@@ -44,9 +46,9 @@ def _finding_card(snap: Snapshot, opened: OpenFinding, cells: int) -> list[Style
     word = opened.severity.word
     title = f"{snap.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
     rows = [line((row, word)) for row in wrap(title, cells)]
-    since, detected = count(finding.since.step), count(finding.opened.step)
-    since = f"{finding.since_word} step {since} ({opened.age})"
-    since += "" if finding.is_single else f", detected at step {detected}"
+    since = f"{finding.since_word} {dated(opened.axis, finding.since.step)} ({opened.age})"
+    detected = dated(opened.axis, finding.opened.step)
+    since += "" if finding.is_single else f", detected at {detected}"
     rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
     if finding.rule in snap.acknowledged:
         note = snap.acknowledged[finding.rule]
@@ -77,10 +79,10 @@ def _listed(
     return rows
 
 
-def _past(snap: Snapshot, finding: Finding, cells: int) -> StyledLine:
+def _past(snap: Snapshot, finding: Finding, axis: Axis, cells: int) -> StyledLine:
     sign = snap.symbols.status[finding.severity.status]
     over = f" to {count(finding.cleared.step)}" if finding.cleared is not None else ""
-    text = f"{clean(finding.title)}, step {count(finding.since.step)}{over}"
+    text = f"{clean(finding.title)}, {dated(axis, finding.since.step)}{over}"
     return line((f" {sign} ", finding.severity.word), shorten(text, cells - 3))
 
 

@@ -44,7 +44,7 @@ def _right(snap: Snapshot, view: RunView) -> StyledLine:
     row = view.row or 0
     share = 100 * (row + 1) // len(view.timeline)
     step = count(view.timeline.steps[row])
-    return line(("step ", "dim"), (step, "cursor"), (f" · {share} % ", "dim"))
+    return line((f"{view.timeline.axis} ", "dim"), (step, "cursor"), (f" · {share} % ", "dim"))
 
 
 def timeline_line(snap: Snapshot, view: RunView, rows: int, cells: int) -> StyledLine:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ppo_top.model import Severity, Status
-from ppo_top.text.format import clean, count
+from ppo_top.text.format import clean, dated
 from ppo_top.tui.graphics.styled_text import (
     ELLIPSIS,
     StyledLine,
@@ -196,6 +196,7 @@ def _numbered(texts: list[str], room: int) -> list[StyledLine]:
 def _cleared_line(snap: Snapshot, view: RunView, cells: int) -> StyledLine:
     newest = view.cleared_findings[0]
     cleared = newest.cleared
-    where = f", cleared at step {count(cleared.step)}" if cleared is not None else ""
+    at = dated(view.timeline.axis, cleared.step) if cleared is not None else ""
+    where = f", cleared at {at}" if at else ""
     text = f"{len(view.cleared_findings)} resolved; last: {clean(newest.title)}{where}"
     return line(("   " + shorten(text, cells - 3), "dim"))

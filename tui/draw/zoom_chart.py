@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain, pairwise
 
 from ppo_top.catalogue import concept
+from ppo_top.model import Axis
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.text.format import (
@@ -17,6 +18,7 @@ from ppo_top.text.format import (
     duration,
     format_metric_value,
     healthy_text,
+    steps,
 )
 from ppo_top.tui.draw.compare_chart import compare_lines
 from ppo_top.tui.draw.curve_columns import style_of
@@ -68,7 +70,7 @@ def _track_lines(
     cells, rows = size
     seen = track.track.count_until(row)
     chart, note = _chart(ui, snap, run, track, row, cells)
-    head = [_facts(snap, track, cells)]
+    head = [_facts(snap, track, run.timeline.axis, cells)]
     if rows >= 8:
         head.append(_readout(ui, run.timeline, track, seen, cells))
     marked = [style for _, style in chart.vertical_lines if style != "cursor"]
@@ -77,7 +79,7 @@ def _track_lines(
     return [*head, *draw_chart(chart, cells, room, snap.symbols.braille), *foot]
 
 
-def _facts(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
+def _facts(snap: Snapshot, track: PanelTrack, axis: Axis, cells: int) -> StyledLine:
     newest = format_metric_value(track.newest_value, track.fmt)
     parts = [
         line((" " + clean(track.label), "title")),
@@ -85,7 +87,7 @@ def _facts(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
     ]
     if track.best is not None:
         best = format_metric_value(track.best.value, track.fmt)
-        where = f" at {count(track.best.step)}"
+        where = f" at {steps(track.best.step, axis=axis)}"
         parts.append(line(("best ", "dim"), (best, "value"), (where, "dim")))
     if track.healthy_range is not None and track.healthy_range.text:
         origin = f" ({clean(track.healthy_range.origin)})" if track.healthy_range.origin else ""
@@ -109,9 +111,10 @@ def _readout(
         return line((" no data up to the cursor", "dim"))
     drawn = track.track
     parts = [
-        line((" at step ", "dim"), (count(drawn.steps[at]), "cursor")),
-        line((f"update {count(drawn.rows[at] + 1)}", "dim")),
+        line((f" at {timeline.axis} ", "dim"), (count(drawn.steps[at]), "cursor")),
     ]
+    if timeline.axis is Axis.STEP:
+        parts.append(line((f"update {count(drawn.rows[at] + 1)}", "dim")))
     if drawn.times[at] == drawn.times[at] and drawn.times[at] > 1e9:
         clock = time.strftime("%H:%M:%S", time.localtime(drawn.times[at]))
         parts.append(line((clock, "dim")))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partialmethod
 
-from ppo_top.text.format import count, number
+from ppo_top.text.format import dated, number
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.choice_actions import ChoiceActions
 from ppo_top.tui.state.cursor import find_row
@@ -174,8 +174,8 @@ class Actions(ChoiceActions):
                 ui.toast += " (N: previous)" if direction > 0 else " (n: next)"
             return
         percent = 100 * (found.opened.row + 1) // max(len(ui.run.timeline), 1)
-        step = count(found.opened.step)
-        ui.toast = f"{found.title}: detected at step {step}, {percent} % of the run"
+        at = dated(ui.run.timeline.axis, found.opened.step)
+        ui.toast = f"{found.title}: detected at {at}, {percent} % of the run"
 
     do_next_finding = partialmethod(_go_to_finding, 1)
     do_previous_finding = partialmethod(_go_to_finding, -1)

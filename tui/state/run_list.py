@@ -14,7 +14,8 @@ from ppo_top.model import State, Verdict
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
-from ppo_top.text.format import count, format_metric_value
+from ppo_top.text.format import format_metric_value
+from ppo_top.text.format import steps as step_text
 from ppo_top.tui.state.replay_time import state_at
 from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
 from ppo_top.views.run_view import verdict
@@ -186,7 +187,7 @@ class RunList:
         below = self.below_siblings_of(listed.id)
         if entry.finding or below is None:
             return entry
-        return entry._replace(finding=below.title, since=count(below.since))
+        return entry._replace(finding=below.title, since=step_text(below.since, axis=below.axis))
 
     def _group(
         self, name: str, members: list[ListedRun], folded: bool, chosen: str
@@ -251,7 +252,7 @@ def step_at(run: Run, row: int | None) -> str:
     """The step of a run at a row, or an empty string."""
     steps = run.timeline.steps
     at = len(steps) - 1 if row is None else min(row, len(steps) - 1)
-    return count(steps[at]) if at >= 0 else ""
+    return step_text(steps[at], axis=run.timeline.axis) if at >= 0 else ""
 
 
 def _entry(listed: ListedRun) -> RunListEntry:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from ppo_top.model import Severity, Verdict
 from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import Acknowledgements
-from ppo_top.text.format import count
+from ppo_top.text.format import steps
 from ppo_top.tui.state.run_list import NO_FINDING, WorstFinding
 from ppo_top.views.open_findings import open_findings
 from ppo_top.views.run_view import RunView, make_run_view, verdict
@@ -85,7 +85,9 @@ def worst_unacknowledged(
             run.path, finding.rule, finding.since.step
         ):
             reached = finding.changes[-1].mark.time
-            return WorstFinding(finding.title, count(finding.since.step), reached)
+            return WorstFinding(
+                finding.title, steps(finding.since.step, axis=run.timeline.axis), reached
+            )
     return NO_FINDING
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from ppo_top.model import State
 from ppo_top.parsers.console.dicts import DictReader, parse_record
-from ppo_top.parsers.console.parser import COUNTED, ConsoleParser
+from ppo_top.parsers.console.parser import ConsoleParser
 from tests.support.parser_harness import feed_parser, parse_every_way
 
 HERE = Path(__file__).parents[3]
@@ -43,7 +43,7 @@ def test_without_a_bar_records_are_counted() -> None:
     """With disable_tqdm, or with stderr elsewhere, the step is the record's number."""
     read = parse_every_way(ConsoleParser, OLD * 3)
     assert read.steps("loss") == [1, 2, 3]
-    assert read.notes == [COUNTED]
+    assert read.counts_updates
 
 
 def bar(done: int, total: int = 50) -> bytes:

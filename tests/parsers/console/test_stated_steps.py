@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.parsers.console.parser import COUNTED, ConsoleParser
+from ppo_top.parsers.console.parser import ConsoleParser
 from tests.support.parser_harness import parse_every_way
 
 
@@ -17,7 +17,7 @@ def test_a_debug_line_now_and_then_is_no_step() -> None:
     )
     read = parse_every_way(ConsoleParser, log.encode())
     assert read.steps("reward") == list(range(1, 401))
-    assert read.notes == [COUNTED]
+    assert read.counts_updates
 
 
 def test_a_heading_is_the_step_of_what_stands_below_it() -> None:
@@ -25,7 +25,7 @@ def test_a_heading_is_the_step_of_what_stands_below_it() -> None:
     log = "".join(f"Iteration {n}\nreward: {n}.5\nkl: 0.{n}\n" for n in range(1, 9))
     read = parse_every_way(ConsoleParser, log.encode())
     assert read.steps("reward") == read.steps("kl") == list(range(1, 9))
-    assert read.notes == []
+    assert not read.counts_updates
 
 
 def test_place_in_an_epoch_is_one_in_all_epochs() -> None:
@@ -208,4 +208,4 @@ def test_a_paste_that_begins_inside_a_block() -> None:
     text = rest + "-" * 80 + "\n" + "".join(block.format(n=n) for n in (1, 2, 3))
     read = parse_every_way(ConsoleParser, text.encode())
     assert read.values_by_step()["Mean reward"] == [(1, 1.25), (2, 2.25), (3, 3.25)]
-    assert COUNTED not in read.notes
+    assert not read.counts_updates
