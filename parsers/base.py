@@ -25,7 +25,10 @@ class Parser(Protocol):
     """Reads one file that grows."""
 
     def feed(self, data: bytes) -> Batch:
-        """What is complete after the next bytes of the file, however many there are."""
+        """What is complete after the next bytes of the file, however many there are.
+
+        Where another training begins in them, its batch is in `rest`.
+        """
         ...
 
     def finish(self) -> Batch:

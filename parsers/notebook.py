@@ -107,8 +107,8 @@ class NotebookStore:
         None if there is no training.
         """
         console = self._make_console()
-        batch = console.feed("".join(training.text).encode("utf-8", "replace"))
-        rest = console.finish()
+        batch = console.feed("".join(training.text).encode("utf-8", "replace")).as_one()
+        rest = console.finish().as_one()
         if training.tables:
             _add_tables(batch, training.tables)
         else:

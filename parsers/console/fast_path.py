@@ -106,8 +106,8 @@ class FastPath:
             numbers = list(map(float, words))
         except ValueError:
             return 0
-        if abs(step) >= _MAX_EXACT_STEP:
-            return 0
+        if abs(step) >= _MAX_EXACT_STEP or step < (self._builder.step or step):
+            return 0  # perhaps the first one of another training
         # The opening rule comes before the table's step is known.
         steps = self._builder.step, *[step] * (len(keys) + 1)
         self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)

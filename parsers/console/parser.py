@@ -53,8 +53,8 @@ class ConsoleParser:
         self._bar_steps = BarSteps(self._add_placed)
         self._main_process = ProcessStream(self._bar_steps.count_step)
         self._processes: dict[str, ProcessStream] = {"": self._main_process}
-        self._builder = BatchBuilder()
         self._log_lines = LogLines()
+        self._builder = BatchBuilder(self._log_lines.pop_lines)
         self._fast_path = FastPath(self._builder, self._log_lines)
         self._unread = UnreadLines()
         self._bar_values = progress_bars.BarValues()
@@ -95,12 +95,13 @@ class ConsoleParser:
             if table is not None and tables.has_certain_step(table):
                 self._add_record(name, table)
         self._log_lines.set_step(self._builder.step)
+        self._builder.finish()
         if note := self._unread.note():
             self._builder.add_note(note)
         return self._pop_batch()
 
     def _pop_batch(self) -> Batch:
-        return self._builder.pop_batch(self._log_lines.pop_lines(), self._splitter.pop_problems())
+        return self._builder.pop_batch(self._splitter.pop_problems())
 
     # --- from bytes to lines ---------------------------------------------------------------------
 
@@ -260,6 +261,7 @@ class ConsoleParser:
             self._add_found(text, name, found if time != time else found._replace(time=time))
         elif name == "":
             self._bar_steps.note_text()
+            self._builder.read_text(text)
         self._unread.add_line(text, is_read=found is not None)
         ended = process.end_detector.read_line(text, found is not None)
         if ended is not None:

@@ -18,6 +18,7 @@ from ppo_top.parsers.console.line_templates import LineTemplates
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.run_end import RunEndDetector
 from ppo_top.parsers.console.tables import ConsoleTable
+from ppo_top.parsers.console.training_starts import is_training_number
 from ppo_top.parsers.console.tune_table import TuneTable
 from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, parse_number
@@ -114,9 +115,11 @@ class ProcessStream:
 
     def _separate_settings(self, found: ConsoleRecord) -> ConsoleRecord:
         """Make values that are all hyperparameters, before any record, settings."""
-        if self._has_records or not found.values or found.config:
+        if not found.values or found.config:
             return found
-        if all(metric_names.is_setting(tag) for tag, _ in found.values):
+        if all(is_training_number(tag) for tag, _ in found.values):
+            return ConsoleRecord([], config=dict(found.values))
+        if not self._has_records and all(metric_names.is_setting(tag) for tag, _ in found.values):
             return ConsoleRecord([], config=dict(found.values))
         return found
 

@@ -159,7 +159,8 @@ _HEAD_STEP = re.compile(
     r"(?:step|iteration|iter|update|epoch|rollout)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
 )
 _NAMESPACE = re.compile(
-    r"^\s*(?:Namespace|\w*(?:Args|Arguments|Config))\((?P<body>.*)\)\s*$", re.DOTALL
+    r"^(?:[\w ]{0,40}[\s:=])?(?:Namespace|\w*(?:Args|Arguments|Config))\((?P<body>.*)\)\s*$",
+    re.DOTALL,
 )
 _ASSIGNMENT = re.compile(
     rf"([A-Za-z_]\w{{0,60}})=(?:({_NUMBER})(?![\w.])|(True|False)|'([^']{{0,200}})'|\"([^\"]{{0,200}})\")"

@@ -137,7 +137,7 @@ class Follower:
             self._queue.push(reader)
         if self._once and isinstance(reader, LogReader) and reader.source and not reader.more:
             updates.append(reader.finish())
-        return [update for update in updates if update is not None]
+        return [each for update in updates if update for each in (update, *update.others)]
 
     def focus(self, keys: Iterable[str]) -> None:
         """Read these sources before all others."""
@@ -158,7 +158,8 @@ class Follower:
         """No more will come: what is certain of the unfinished ends of all logs."""
         files = list(self._logs)
         readers: list[SourceReader] = [*files, self._stdin] if self._stdin is not None else [*files]
-        updates = [update for reader in readers if (update := reader.finish()) is not None]
+        last = [update for reader in readers if (update := reader.finish()) is not None]
+        updates = [each for update in last for each in (update, *update.others)]
         for file in files:
             if file.source is None and file.size:
                 self._logs.reject(file)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from ppo_top.files.decompress import Decompressor, decompressor_for
 from ppo_top.files.directory_tree import FoundFile
+from ppo_top.files.file_trainings import FileTrainings
 from ppo_top.files.parser_guard import guarded
 from ppo_top.files.store_reader import StoreReader
 from ppo_top.files.tail import MAX_READ_BYTES, FileStamp, Tail, TailChunk
@@ -56,13 +57,15 @@ class LogReader:
         self._finished = False
         self._is_skipped = False
         self._decompressor: Decompressor | None = None
+        self._trainings = FileTrainings()
         self._has_open_line = self._has_ended_line = False
 
     @property
     def sources(self) -> list[Source]:
-        """What was found in the file so far: one source, or one for each run of a store."""
+        """What was found in the file so far: a source for each run in it."""
         runs = self._store.run_sources if self._store is not None else {}
-        return list(runs.values()) or ([self.source] if self.source else [])
+        own = [self.source, *self._trainings.other_sources] if self.source else []
+        return list(runs.values()) or own
 
     @property
     def size(self) -> int:
@@ -225,7 +228,8 @@ class LogReader:
     def _make_update(self, batch: Batch, reset: bool = False) -> SourceUpdate:
         assert self.source is not None
         stamp = self.read_stamp if not self.more else ()
-        return SourceUpdate(self.source, batch, reset, self.mtime, self.size, self.more, stamp)
+        read = self.source, batch, reset, self.mtime, self.size, self.more, stamp
+        return self._trainings.updates(SourceUpdate(*read))
 
     def finish(self) -> SourceUpdate | None:
         """No more will come: what is certain of an unfinished end, and whether any is missing."""

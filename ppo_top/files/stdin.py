@@ -134,7 +134,7 @@ class StdinReader:
             data = self._detect_format()
         if self._parser is None or not data:
             return Batch()
-        batch = guarded(partial(self._parser.feed, data), self.offset, self._fail)
+        batch = guarded(partial(self._parser.feed, data), self.offset, self._fail).as_one()
         self._has_said_end = self._has_said_end or batch.ended is not None
         return batch
 
@@ -160,7 +160,7 @@ class StdinReader:
         if finished or self.source is None:
             return None
         if self._parser is not None:
-            batch.add(guarded(self._parser.finish, self.offset, self._fail))
+            batch.add(guarded(self._parser.finish, self.offset, self._fail).as_one())
         if batch.ended is None and not self._has_said_end:
             batch.ended = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker")
         return SourceUpdate(self.source, batch, False, self.mtime, self.size)

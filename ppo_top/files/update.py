@@ -15,12 +15,16 @@ from ppo_top.parsers.base import Format
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A log: `key` is its path below its PATH (unique in a session), `root` that PATH."""
+    """A log: `key` is its path below its PATH (unique in a session), `root` that PATH.
+
+    `file` is what is read, where `path` only stands for one of the trainings in it.
+    """
 
     key: str
     path: Path
     root: Path
     format: Format
+    file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,8 @@ class SourceUpdate:
     more: bool = False
     stamp: FileStamp = ()
     """what the file was like when it had been read to its end; empty before"""
+    others: Sequence[SourceUpdate] = ()
+    """what the same bytes held of further trainings in the file"""
 
 
 class SavedSource(NamedTuple):

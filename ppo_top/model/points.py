@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ppo_top.model.console_lines import ConsoleLines
@@ -74,7 +74,10 @@ class Batch:
     notes: list[str] = field(default_factory=list)
     """How the log is written, where that matters to its reader; each is said once."""
     stored_run: str = ""
-    """In a store of several runs: the name of the run that this batch belongs to."""
+    """Of several runs in one log: the name of that to which this batch belongs; "" for the first
+    of a file, of which the others have numbers."""
+    rest: list[Batch] = field(default_factory=list)
+    """Of a file of several runs: the batches of those that begin in the same chunk."""
     restarted: bool = False
     """Of a store: the run was written anew, so that its earlier batches are void."""
     counts_updates: bool = False
@@ -82,6 +85,15 @@ class Batch:
 
     def add(self, later: Batch) -> None:
         """Append what was read after it from the same log."""
+        last = self.rest[-1] if self.rest else self
+        if later.stored_run == last.stored_run:
+            last._add_same(later)
+            self.rest += later.rest
+        else:
+            self.rest += [replace(later, rest=[]), *later.rest]
+
+    def _add_same(self, later: Batch) -> None:
+        """Append what belongs to the same run."""
         if later.points:
             self.counts_updates = later.counts_updates
         self.points += later.points
@@ -94,7 +106,14 @@ class Batch:
     def __bool__(self) -> bool:
         said = self.config or self.problems or self.notes
         found = self.points or self.lines or said or self.ended
-        return bool(found or self.restarted)
+        return bool(found or self.restarted or self.rest)
+
+    def as_one(self) -> Batch:
+        """The same, for readers that keep a log as one run."""
+        for later in self.rest:
+            self._add_same(later)
+        self.rest, self.stored_run = [], ""
+        return self
 
 
 @dataclass(slots=True)

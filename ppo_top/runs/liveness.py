@@ -68,7 +68,8 @@ def run_status(run: Run, now: float) -> RunStatus:
 
 def state_facts(run: Run) -> StateFacts:
     """What the state of a run depends on."""
-    logs = [(str(each.source.path), each.source.format.kept_open) for each in run.sources.values()]
+    sources = [each.source for each in run.sources.values()]
+    logs = [(str(each.file or each.path), each.format.kept_open) for each in sources]
     last_change = _last_change(run) if logs else float("inf")
     return StateFacts(_settled(run), stall_limit(_recent_pauses(run)), last_change, logs)
 

@@ -27,6 +27,7 @@ class ParserOutput:
 
     def add_batch(self, batch: Batch) -> None:
         """Append a batch; points after a crash mean that the run goes on."""
+        batch.as_one()
         if batch.points and self.ended is not None and self.ended.state is State.DIED:
             self.ended = None
         for points in batch.points:
@@ -78,6 +79,17 @@ def feed_parser(parser: Parser, parts: Iterable[bytes], *, finish: bool = True) 
         read.add_batch(parser.feed(part))
     if finish:
         read.add_batch(parser.finish())
+    return read
+
+
+def feed_trainings(parser: Parser, parts: Iterable[bytes]) -> dict[str, ParserOutput]:
+    """Feed the parts in order and collect the output of each training that they hold."""
+    read: dict[str, ParserOutput] = {}
+    for batch in (*map(parser.feed, parts), parser.finish()):
+        others, batch.rest = batch.rest, []
+        for each in (batch, *others):
+            if each:
+                read.setdefault(each.stored_run, ParserOutput()).add_batch(each)
     return read
 
 

@@ -1,0 +1,71 @@
+"""A file of several trainings is several runs, from the command line and while it grows."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ppo_top.cli import main
+from tests.support.growing_logs import WatchedDirectory
+
+
+def training(seed: int, steps: int = 12) -> str:
+    """What one training of a loop over seeds prints."""
+    lines = [f"Episode {step} | reward: {step}.{seed} | kl: 0.01" for step in range(1, steps + 1)]
+    return "\n".join([f"seed: {seed}", *lines, "Training complete!", ""])
+
+
+def test_each_training_is_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Named after the file, with the reason, and each with its own end."""
+    (tmp_path / "train.log").write_text("".join(map(training, (1, 2, 3))))
+    main(["check", "--json", str(tmp_path)])
+    runs = {run["name"]: run for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert runs.keys() == {tmp_path.name, "train-2", "train-3"}
+    assert {run["progress"]["updates"] for run in runs.values()} == {12}
+    assert {run["state"] for run in runs.values()} == {"finished"}
+    (note,) = runs["train-3"]["sources"][0]["notes"]
+    assert note.startswith("training 3 in this console: another seed is printed")
+
+
+def test_a_training_that_begins_while_one_looks(tmp_path: Path) -> None:
+    """The one before is complete; what is appended belongs to the new one."""
+    watched = WatchedDirectory(tmp_path)
+    for text in (training(1), training(2)[:150], training(2)[150:]):
+        with (tmp_path / "train.log").open("a") as file:
+            file.write(text)
+        watched.read_new()
+    session = watched.session
+    assert session.judge()
+    assert {run.name: len(run.timeline) for run in session.sorted_runs()} == {
+        tmp_path.name: 12,
+        "train-2": 12,
+    }
+    assert all(run.is_settled for run in session.runs.values())
+    watched.follower.close()
+
+
+def test_a_file_that_is_written_anew(tmp_path: Path) -> None:
+    """Nothing is left of the second training that the file held before."""
+    watched, log = WatchedDirectory(tmp_path), tmp_path / "train.log"
+    log.write_text(training(1) + training(2))
+    watched.read_new()
+    log.write_text(training(3, steps=6))
+    watched.read_new()
+    runs = watched.session.runs.values()
+    points = {key: state.points for run in runs for key, state in run.sources.items()}
+    assert points.pop("train.log") > 0
+    assert not any(points.values())
+    watched.follower.close()
+
+
+def test_the_settings_can_join_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`[runs] join`: the user knows better."""
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "logs" / "train.log").write_text("".join(map(training, (1, 2))))
+    settings = tmp_path / "ppo-top.toml"
+    settings.write_text('[runs]\njoin = ["logs/**"]\n')
+    main(["check", "--json", "--settings", str(settings), str(tmp_path / "logs")])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert [source["joined_by"] for source in run["sources"]] == [None, "joined in the settings"]

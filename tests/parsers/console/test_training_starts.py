@@ -1,0 +1,148 @@
+"""One console, several trainings: each is a run, and no resumed training is two."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppo_top.model import State
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, assert_same, chunks, feed_trainings
+
+Body = Callable[[int, range], str]
+
+BANNER = "=" * 40 + "\nTraining PPO on CartPole-v1\n" + "=" * 40 + "\n"
+
+
+def pairs(seed: int, steps: range) -> str:
+    """The lines of a custom loop."""
+    draw = random.Random(seed)
+    return "".join(
+        f"Episode {step} | reward: {step + draw.random():.3f} | loss: {draw.random():.3f}\n"
+        for step in steps
+    )
+
+
+def tables(seed: int, steps: range) -> str:
+    """The tables of Stable-Baselines3."""
+    draw = random.Random(seed)
+    rule = "-" * 35 + "\n"
+    return "".join(
+        f"{rule}| rollout/           |            |\n"
+        f"|    ep_rew_mean     | {draw.random():<10.3f} |\n"
+        f"| time/              |            |\n"
+        f"|    total_timesteps | {step * 2048:<10} |\n{rule}"
+        for step in steps
+    )
+
+
+def read(text: str) -> list[ParserOutput]:
+    """The trainings of a console, the same however it is cut."""
+    data = text.encode()
+    whole = feed_trainings(ConsoleParser(), [data])
+    for size in (1, 7, 64):
+        slowly = feed_trainings(ConsoleParser(), chunks(data, size))
+        assert slowly.keys() == whole.keys()
+        for name, output in whole.items():
+            assert_same(slowly[name], output)
+    return list(whole.values())
+
+
+HEADERS = {
+    "namespace": "Namespace(seed={n}, lr=0.0003, env='CartPole-v1')\n",
+    "setting": BANNER + "seed: {n} | lr: 0.0003\n",
+    "words": BANNER + "Running experiment {n} of 3\n",
+    "folder": "Using cpu device\nWrapping the env in a DummyVecEnv.\nLogging to ./tb/PPO_{n}\n",
+}
+
+
+@pytest.mark.parametrize("header", HEADERS.values(), ids=HEADERS)
+@pytest.mark.parametrize("body", [pairs, tables])
+def test_another_setting_and_steps_that_begin_anew(header: str, body: Body) -> None:
+    """Three seeds in one console are three trainings."""
+    found = read("".join(header.format(n=n) + body(n, range(1, 9)) for n in (1, 2, 3)))
+    assert len(found) == 3
+    for number, each in enumerate(found, 1):
+        (rewards,) = [tag for tag in each.points if tag.endswith(("reward", "ep_rew_mean"))]
+        (alone,) = read(header.format(n=number) + body(number, range(1, 9)))
+        assert each.points[rewards] == alone.points[rewards]
+
+
+def test_settings_are_those_of_their_training() -> None:
+    """What is printed once holds for all."""
+    text = "Namespace(seed=1, lr=0.0003)\n" + pairs(1, range(1, 9))
+    text += "seed: 2\n" + pairs(2, range(1, 9))
+    first, second = read(text)
+    assert first.config == {"seed": 1.0, "lr": 0.0003}
+    assert second.config == {"seed": 2.0, "lr": 0.0003}
+    (note,) = second.notes
+    assert "another seed is printed, and steps begin anew" in note and first.notes == []
+
+
+def test_a_training_that_was_complete() -> None:
+    """Without any header: the end of one and the steps of the next are two kinds of evidence."""
+    first, second = read((pairs(1, range(1, 9)) + "Training complete!\n") * 2)
+    assert first.steps("reward") == second.steps("reward") == list(range(1, 9))
+    assert first.ended is not None and first.ended.state is State.FINISHED
+
+
+def test_a_number_in_each_record() -> None:
+    """`[Run 001] Epoch 001`: each record says to which training it belongs."""
+    text = "".join(
+        f"[Run {run:03}] Epoch {epoch:03}, reward: {run + epoch}.5\n"
+        for run in (1, 2, 3)
+        for epoch in range(1, 9)
+    )
+    assert [each.steps("reward") for each in read(text)] == [list(range(1, 9))] * 3
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        "",
+        "Namespace(seed=1, lr=0.0003)\n",
+        "Loading checkpoint 5\n",
+        "Traceback (most recent call last):\n  File 'x'\nValueError: bad\nNamespace(seed=1)\n",
+    ],
+)
+@pytest.mark.parametrize("again", [1, 5])
+def test_a_training_that_goes_on_is_one(between: str, again: int) -> None:
+    """Resumed, or started again as it was after a crash: no other setting is printed."""
+    text = "Namespace(seed=1, lr=0.0003)\n" + pairs(1, range(1, 9)) + between
+    assert len(read(text + pairs(1, range(again, 20)))) == 1
+
+
+def test_another_setting_alone_is_no_other_training() -> None:
+    """The learning rate of a resumed training may be another one; its steps go on."""
+    text = "Namespace(seed=1, lr=0.0003)\n" + pairs(1, range(1, 30))
+    text += "Namespace(seed=1, lr=0.0001)\n" + pairs(1, range(25, 50))
+    (only,) = read(text)
+    assert only.config["lr"] == 0.0001
+
+
+def test_an_evaluation_at_the_end_is_no_training() -> None:
+    """Its records hold less, and their number is another total."""
+    text = pairs(1, range(1, 30)) + "Training complete!\nEvaluating seed 100\n"
+    text += "".join(f"Episode {n} | reward: 30.0\n" for n in range(1, 6))
+    assert len(read(text)) == 1
+
+
+@given(
+    trainings=st.lists(st.integers(3, 30), min_size=1, max_size=4),
+    header=st.sampled_from(list(HEADERS.values())),
+    body=st.sampled_from([pairs, tables]),
+    block=st.integers(1, 64),
+)
+def test_drawn_consoles(trainings: list[int], header: str, body: Body, block: int) -> None:
+    """As many runs as trainings, whatever is printed and however stdout is buffered."""
+    text = "".join(
+        header.format(n=number) + body(number, range(1, length + 1))
+        for number, length in enumerate(trainings, 1)
+    )
+    found = feed_trainings(ConsoleParser(), chunks(text.encode(), block * 1024))
+    lengths = [max(map(len, each.points.values())) for each in found.values()]
+    assert lengths == trainings
