@@ -105,9 +105,7 @@ class CsvParser(RowParser):
             self._problems.append(Problem(start, what))
         self._tags = tags[:_MAX_COLUMNS]
         time = next((name for name in TIME_KEYS if name in self._tags), None)
-        is_pfrl = self._tags[: len(_PFRL_COLUMNS)] == _PFRL_COLUMNS
-        step = _PFRL_COLUMNS[0] if is_pfrl else find_step_key(self._tags)
-        self._step_index = _index(self._tags, step)
+        self._step_index = _index(self._tags, find_step_key(self._tags))
         self._time_index = _index(self._tags, time)
 
     def _add_row(self, cells: Sequence[str], start: int) -> None:

@@ -1,6 +1,7 @@
 """Stable-Baselines3's monitor.csv: one row per episode, with the environment's own clock.
 
-The first line is `#{"t_start": <unix seconds>, "env_id": ...}`, then the header `r,l,t` (return,
+The first line is `#{"t_start": <unix seconds>, "env_id": ...}` (older ones have a blank after the
+hash), then the header `r,l,t` (return,
 length, seconds since t_start; more columns may follow). The step is the sum of the lengths.
 """
 
@@ -68,7 +69,8 @@ def claims(_name: str, head: bytes) -> bool | None:
     """Whether the file starts with the heading that SB3's (and Gym's) monitor writes."""
     if not head:
         return None
-    return head.startswith(b"#{") and (b"t_start" in head or b"\n" not in head)
+    is_heading = head.startswith((b"#{", b"# {"))
+    return is_heading and (b"t_start" in head or b"\n" not in head)
 
 
 FORMAT = Format(

@@ -40,6 +40,7 @@ _OTHER_STEP_COUNTS = (
     "totalenvsteps",
     "totalenvinteracts",
     "globalstep",
+    "globalepisode",
     "envsteps",
     "envstep",
     "totalframes",
@@ -75,6 +76,8 @@ _MAX_UNIX_MILLISECONDS = 1e14
 
 def find_step_key(names: Sequence[str]) -> str | None:
     """The name that holds the step, or None."""
+    if {"steps", "episodes"} <= set(names):  # running counts of the old baselines and of PFRL
+        return "steps"
     ends = {metric_names.normalise(name.rpartition("/")[2]): name for name in reversed(names)}
     exact = {name: name for name in names}
     for found, keys in (

@@ -167,6 +167,8 @@ GUESSES = [
     ("loss/policy_loss", "policy_loss"),
     ("episode_reward", "reward_mean"),
     ("train/mean_reward", "reward_mean"),
+    ("Avg_Reward_100", "reward_mean"),
+    ("avg_reward_last_100", "reward_mean"),
     ("reward", "reward_mean"),
     ("eval/episode_reward", "eval_reward_mean"),
     ("policy/policy_entropy", "entropy"),

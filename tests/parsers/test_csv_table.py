@@ -292,3 +292,17 @@ def test_a_column_of_rewards_needs_no_step(name: str, header: str, is_log: bool)
     assert bool(detect_format(name, text)) is is_log
     if is_log:
         assert parse_every_way(CsvParser, text).steps(header.split(",")[0]) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("header", "row", "step"),
+    [
+        ("% time spent exploring,episodes,mean 100 episode reward,steps", "98,100,10.3,1219", 1219),
+        ("volume,episode,global_episode,total_reward", "200,3,18,1.5", 18),
+        ("episode,reward,steps", "12,1.5,640", 12),
+    ],
+)
+def test_which_of_several_counts_is_the_step(header: str, row: str, step: int) -> None:
+    """`steps` beside `episodes` are running counts; beside `episode` they are its length."""
+    read = parse_every_way(CsvParser, f"{header}\n{row}\n".encode())
+    assert {at for points in read.points.values() for at, _, _ in points} == {step}

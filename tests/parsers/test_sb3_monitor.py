@@ -61,6 +61,14 @@ def test_bad_rows_are_problems() -> None:
     assert [problem.offset for problem in read.problems] == [len(HEAD) + 13, len(HEAD) + 17]
 
 
+def test_the_old_baselines_write_a_blank_after_the_hash() -> None:
+    """OpenAI's monitor of 2019."""
+    log = HEAD.replace(b"#{", b"# {") + b"1.5,10,2.5,1\n"
+    assert sb3_monitor.claims("0.0.monitor.csv", log) is True
+    read = parse_every_way(MonitorParser, log)
+    assert (read.steps("r"), read.config) == ([10], {"env_id": "CartPole-v1"})
+
+
 def test_what_is_a_monitor() -> None:
     """The heading tells it from other CSV files."""
     assert sb3_monitor.claims("0.monitor.csv", HEAD) is True
