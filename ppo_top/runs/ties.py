@@ -141,6 +141,8 @@ class TieFinder:
         likeness = self._compare(one, other)
         if not likeness.is_likely:
             return False
+        if one.is_evaluation is not other.is_evaluation and not likeness.is_certain:
+            return False  # an untrained policy has the same few rewards in both
         if one.competes_with(other):
             return likeness.is_certain and _is_same_output(one, other)
         if one.home == other.home:

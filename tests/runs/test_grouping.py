@@ -330,6 +330,22 @@ def test_an_evaluation_beside_a_training_is_apart() -> None:
     assert runs_of(same_process) == one_run(*same_process)
 
 
+def test_an_evaluation_with_the_rewards_of_an_untrained_policy() -> None:
+    """-200 in every episode of both is no sign of one run; many digits are."""
+    untrained = {"reward": [-200.0] * 6}
+    logs = {
+        "exp/rewards.csv": GroupedLog(untrained, "csv"),
+        "exp/eval.log": GroupedLog(untrained),
+    }
+    assert len(runs_of(logs)) == 2
+    measured = {"eval/reward": [-183.25, -171.5, -166.75, -140.25]}
+    both = {
+        "exp/train.log": GroupedLog(training(1) | measured),
+        "exp/eval.csv": GroupedLog(measured, "csv"),
+    }
+    assert runs_of(both) == one_run(*both)
+
+
 def test_logs_of_other_times_are_not_tied_for_want_of_others() -> None:
     """A store of yesterday next to the event file of today."""
     store = "wandb/run-20261121_004041-ab12cd34/run-ab12cd34.wandb"
