@@ -153,22 +153,12 @@ def read_settings(options: argparse.Namespace, paths: Sequence[Path]) -> Setting
     """
     from dataclasses import replace
 
-    from ppo_top.settings import UnusableSettingsError, load_settings
+    from ppo_top.runs.path_settings import settings_for
+    from ppo_top.settings import UnusableSettingsError
 
-    def thresholds() -> dict[str, Iterable[str]]:
-        from ppo_top.rules.book import RULES
-
-        return {rule.id: rule.threshold_names for rule in RULES}
-
-    def is_concept(name: str) -> bool:
-        from ppo_top import catalogue
-
-        return catalogue.is_concept(name)
-
-    folder = next((path if is_folder(path) else path.parent for path in paths), None)
     own = Path(options.settings) if options.settings else None
     try:
-        settings = load_settings(folder, thresholds, is_concept, user_file=own)
+        settings = settings_for(paths, own)
     except UnusableSettingsError as error:
         raise UsageError(str(error)) from None
     for problem in settings.problems:

@@ -34,8 +34,12 @@ def export(
     """
     if err is not None and fmt == "csv":
         runs = _telling_axis(runs, err)
-    points = chain.from_iterable(map(_all_points if source == "all" else _best_points, runs))
-    (write_csv if fmt == "csv" else _jsonl)(points, out)
+    (write_csv if fmt == "csv" else _jsonl)(exported_points(runs, source), out)
+
+
+def exported_points(runs: Iterable[Run], source: str) -> Iterator[ExportRow]:
+    """The points of runs, each of which is only looked at in its turn; `source` as in `export`."""
+    return chain.from_iterable(map(_all_points if source == "all" else _best_points, runs))
 
 
 def _telling_axis(runs: Iterable[Run], err: TextIO) -> Iterator[Run]:

@@ -65,6 +65,13 @@ def test_headless_commands_never_load_the_interface(arguments: list[str]) -> Non
 
 
 def test_importing_the_package_loads_nothing() -> None:
-    """`import ppo_top` gives the version and loads nothing else."""
-    names = loaded_by("import ppo_top; assert ppo_top.__version__")
-    assert not names & {"argparse", "numpy", "textual", "logging"}
+    """`import ppo_top` gives the version and loads nothing else, not even a module of ours."""
+    more = "import sys; before = set(sys.modules); import ppo_top; assert ppo_top.__version__; "
+    loaded_by(more + "assert set(sys.modules) - before == {'ppo_top'}, set(sys.modules) - before")
+
+
+def test_the_library_loads_without_the_interface() -> None:
+    """`ppo_top.check` in a notebook loads neither Textual nor the command line."""
+    demo = str(DEMO / "torch_cartpole")
+    call = f"import ppo_top, sys; ppo_top.check({demo!r}); assert 'ppo_top.cli' not in sys.modules"
+    assert not loaded_by(call) & (HEAVY | {"argparse", "watchdog"})

@@ -17,7 +17,7 @@ def train() -> None:
     from rsl_rl.runners import OnPolicyRunner
     from tensordict import TensorDict
 
-    class Point(VecEnv):
+    class PointTask(VecEnv):
         """Sixteen points on a line; reward is minus the distance, an episode lasts 40 steps."""
 
         num_envs, num_actions, max_episode_length, device = 16, 1, 40, "cpu"
@@ -54,7 +54,7 @@ def train() -> None:
         "actor": model | {"distribution_cfg": gaussian},
         "critic": dict(model),
     }  # fmt: skip
-    OnPolicyRunner(Point(), config, "log", "cpu").learn(12)
+    OnPolicyRunner(PointTask(), config, "log", "cpu").learn(12)
 
 
 def main() -> None:
