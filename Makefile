@@ -1,5 +1,5 @@
 # Short names for what CONTRIBUTING.md describes; the environments are made on first use.
-.PHONY: test lint mutate real docs bench screenshots
+.PHONY: test lint mutate real docs bench screenshots zipapp
 PYTHON = .venv/bin/python
 TESTS = -m pytest -q -n auto --dist loadfile
 
@@ -33,6 +33,9 @@ bench: .venv/ready
 	$(PYTHON) -m benchmarks.screen
 	$(PYTHON) -m benchmarks.scale
 	$(PYTHON) -m benchmarks.again
+
+zipapp: .venv/ready
+	$(PYTHON) -m tools.build_zipapp dist
 
 screenshots: .venv/ready
 	$(PYTHON) -m screenshots.make

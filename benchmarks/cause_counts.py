@@ -36,7 +36,7 @@ from ppo_top.rules.judge import Judge
 from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
 
-TABLE = TABLES_FOLDER / "cause_counts.tsv"
+TABLE = Path(str(TABLES_FOLDER)) / "cause_counts.tsv"
 
 LEAST_RUNS = 2
 """A symptom of fewer runs is left out."""

@@ -63,6 +63,8 @@ class EvaluationsStore(ReplacedFileStore):
             return Batch()
         try:
             batch, complete = self._new_evaluations(load_arrays(self._path), limit)
+        except ImportError:
+            return self._problem(version, "needs numpy, which is not installed")
         except _READ_ERRORS as problem:
             return self._problem(version, f"cannot be read now: {str(problem)[:100]}")
         if complete:

@@ -116,9 +116,12 @@ class TensorBoardParser:
             batch.problems.append(Problem(problems[room].offset, NOT_LISTED))
 
 
-def _decode_by_numpy(block: RecordBlock) -> tuple[list[DecodedPoints], list[int]]:
-    from ppo_top.parsers.tensorboard.decode_numpy import decode_columns
-
+def _decode_by_numpy(block: RecordBlock) -> tuple[list[DecodedPoints], list[int] | None]:
+    """The records that are columns, and the numbers of the others (None: all of them)."""
+    try:
+        from ppo_top.parsers.tensorboard.decode_numpy import decode_columns
+    except ImportError:  # without numpy it takes longer
+        return [], None
     return decode_columns(block.data, block.bounds, _templates)
 
 

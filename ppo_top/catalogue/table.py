@@ -7,12 +7,30 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
 
-TABLES_FOLDER = Path(__file__).parent
-"""Read as plain files: importing importlib.resources takes longer than reading them all."""
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
+
+def _tables_folder() -> Traversable:
+    """The folder of this module, also in a zip file.
+
+    Importing importlib.resources takes longer than reading all tables, so that is for a zip only.
+    """
+    folder = Path(__file__).parent
+    if folder.is_dir():
+        return folder
+    from importlib.resources import files
+
+    return files("ppo_top.catalogue")
+
+
+TABLES_FOLDER = _tables_folder()
+
+TABLE_SUFFIX = ".tsv"
 SHARED_TABLES = {
     "algorithms", "cause_counts", "causes", "checkpoints", "concepts", "crucial", "families",
     "hyperparameters", "likeness", "printed_runs", "terms",
@@ -131,7 +149,8 @@ def _pattern(tag: str) -> re.Pattern[str]:
 @cache
 def trainer_tables() -> dict[str, TagTable]:
     """Every trainer's table by id (the file name), in the order they are tried on a log."""
-    own = (path for path in TABLES_FOLDER.glob("*.tsv") if path.stem not in SHARED_TABLES)
+    tables = (path for path in TABLES_FOLDER.iterdir() if path.name.endswith(TABLE_SUFFIX))
+    own = (path for path in tables if path.name.removesuffix(TABLE_SUFFIX) not in SHARED_TABLES)
     return {table.id: table for table in sorted(map(_read_table, own), key=lambda each: each.order)}
 
 
@@ -142,8 +161,8 @@ def table_rows(text: str) -> Iterator[tuple[int, list[str]]]:
             yield number, line.split("\t")
 
 
-def _read_table(path: Path) -> TagTable:
-    table = TagTable(path.stem)
+def _read_table(path: Traversable) -> TagTable:
+    table = TagTable(path.name.removesuffix(TABLE_SUFFIX))
     for number, cells in table_rows(path.read_text(encoding="utf-8")):
         if cells[0].startswith("!"):
             _apply_head_line(table, cells[0][1:], cells[1:])

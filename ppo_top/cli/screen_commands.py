@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from ppo_top.tui import Replay
 
 
+SCREEN_MODULES = ("textual", "plotext", "ppo_top.tui")
+
+
 def watch(parser: argparse.ArgumentParser) -> Command:
     add_paths(parser)
     parser.add_argument("--no-wait", action="store_true", help="fail if a PATH does not exist")
@@ -69,6 +72,7 @@ def replay(parser: argparse.ArgumentParser) -> Command:
     add_settings_options(parser)
 
     def run(options: argparse.Namespace) -> int:
+        _need_screen()
         from ppo_top.tui import Replay
 
         path = paths_or_default(options.path)[0]
@@ -107,6 +111,7 @@ def demo(parser: argparse.ArgumentParser) -> Command:
     add_settings_options(parser)
 
     def run(options: argparse.Namespace) -> int:
+        _need_screen()
         from ppo_top import demo
 
         if options.live or options.fault is not None:
@@ -114,10 +119,27 @@ def demo(parser: argparse.ArgumentParser) -> Command:
             return demo.train_and_watch(fault, lambda paths: _monitor(options, paths))
         from ppo_top.tui import Replay
 
+        if not demo.shipped_logs().is_dir():
+            raise UsageError("the logs of the demo are not in this file (pip install ppo-top)")
         shown = Replay(options.speed, one_by_one=True, title="demo: shipped logs")
         return _monitor(options, [demo.shipped_logs()], replay=shown)
 
     return run
+
+
+def _need_screen() -> None:
+    """UsageError where there is no screen: in the one-file program for headless commands."""
+    from importlib.util import find_spec
+
+    try:
+        missing = [name for name in SCREEN_MODULES if find_spec(name) is None]
+    except ModuleNotFoundError as error:
+        missing = [str(error.name)]
+    if missing:
+        raise UsageError(
+            f"the screen needs {missing[0]}, which is not installed here (pip install ppo-top); "
+            "check, status, export, report and explain work without it"
+        )
 
 
 def _monitor(
@@ -131,6 +153,7 @@ def _monitor(
     settings = read_settings(options, paths)
     if not sys.stdout.isatty():
         raise UsageError("stdout is not a terminal; use `ppo-top check` or `ppo-top status`")
+    _need_screen()
     from ppo_top.tui.app.start import ScreenOptions, run
 
     shown = ScreenOptions(

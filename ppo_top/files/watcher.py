@@ -106,21 +106,8 @@ class Watcher:
 
     def _watch(self, path: str) -> bool:
         """Add one directory; False when the system allows no more."""
-        from watchdog.events import (
-            DirCreatedEvent,
-            DirDeletedEvent,
-            DirMovedEvent,
-            FileCreatedEvent,
-            FileDeletedEvent,
-            FileModifiedEvent,
-            FileMovedEvent,
-        )
-
-        kinds: list[type[FileSystemEvent]] = [
-            FileModifiedEvent, FileCreatedEvent, FileMovedEvent, FileDeletedEvent,
-            DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
-        ]  # fmt: skip
         try:
+            kinds = _event_kinds()
             observer = self._start_observer()
             handler = _Handler(self, path)
             # For a link watchdog would watch the link itself, not its target.
@@ -194,6 +181,24 @@ class Watcher:
         if observer is not None:
             observer.stop()
             observer.join()
+
+
+def _event_kinds() -> list[type[FileSystemEvent]]:
+    """The events that tell of a change; ImportError without watchdog."""
+    from watchdog.events import (
+        DirCreatedEvent,
+        DirDeletedEvent,
+        DirMovedEvent,
+        FileCreatedEvent,
+        FileDeletedEvent,
+        FileModifiedEvent,
+        FileMovedEvent,
+    )
+
+    return [
+        FileModifiedEvent, FileCreatedEvent, FileMovedEvent, FileDeletedEvent,
+        DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
+    ]  # fmt: skip
 
 
 class _Handler:

@@ -191,7 +191,11 @@ def _delete_oldest(database: sqlite3.Connection) -> None:
 def program_version() -> str:
     """The version, and what distinguishes the files of this installation from those of another."""
     count = size = newest = 0
-    waiting = [str(Path(__file__).parents[1])]
+    package = Path(__file__).parents[1]
+    if not package.is_dir():  # in a zip file
+        archive = next(path for path in package.parents if path.is_file()).stat()
+        return f"{__version__} {archive.st_size}-{archive.st_mtime_ns}"
+    waiting = [str(package)]
     while waiting:
         with suppress(OSError), os.scandir(waiting.pop()) as entries:
             for entry in entries:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -193,6 +194,18 @@ def test_no_inotify_at_all(
     watcher.set_directories([str(tmp_path)])
     assert watcher.summary == "Polling for changes"
     assert "inotify instance limit reached" in watcher.problem
+    watcher.close()
+
+
+def test_without_watchdog_everything_is_polled(
+    tmp_path: Path, wake: WakeSignal, mounts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program as one file has none."""
+    monkeypatch.setitem(sys.modules, "watchdog.events", None)
+    watcher = Watcher(wake, mounts=mounts)
+    watcher.set_directories([str(tmp_path)])
+    assert watcher.summary == "Polling for changes"
+    assert "watchdog" in watcher.problem
     watcher.close()
 
 

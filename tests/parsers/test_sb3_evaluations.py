@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import zipfile
 from pathlib import Path
 from random import Random
@@ -122,6 +123,17 @@ def test_half_written_files_wait(tmp_path: Path) -> None:
     path.write_bytes(data)
     os.utime(path, ns=(1, 1))
     assert poll(store).steps("eval/mean_reward") == [1000, 2000, 3000]
+
+
+def test_without_numpy_a_sentence_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And the file is read no more."""
+    path = tmp_path / "evaluations.npz"
+    write(path, 3)
+    monkeypatch.setitem(sys.modules, "numpy", None)
+    store = EvaluationsStore(path)
+    (problem,) = poll(store).problems
+    assert problem.message == "needs numpy, which is not installed"
+    assert poll(store).problems == []
 
 
 def test_pickles_are_never_loaded(tmp_path: Path) -> None:

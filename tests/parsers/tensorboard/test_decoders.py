@@ -99,6 +99,15 @@ def test_numpy_and_single_records_agree(name: str) -> None:
         assert_same(by_numpy(data, size=size), slow)
 
 
+def test_without_numpy_large_files_are_read_record_by_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It takes longer, and gives the same."""
+    monkeypatch.setitem(sys.modules, "ppo_top.parsers.tensorboard.decode_numpy", None)
+    data = FILES["irregular"]
+    assert_same(by_numpy(data), one_by_one(data))
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_tensorboard_agrees(name: str, tmp_path: Path) -> None:
     """TensorBoard's own reader gives the same numbers in the same order."""

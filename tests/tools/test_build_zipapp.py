@@ -1,0 +1,136 @@
+"""The program as one file: it runs where there is nothing but Python."""
+
+from __future__ import annotations
+
+import io
+import json
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ppo_top.cli import main
+from tests.support.growing_logs import DEMO_LOGS_FOLDER
+from tests.support.terminal import run_until_shown
+from tools import build_zipapp
+from tools.build_zipapp import HEADLESS, MAIN, SCREEN
+
+RUN = DEMO_LOGS_FOLDER / "trl_grpo_lr1e-1"
+BARE = ["-I", "-S"]
+"""Neither site-packages nor variables nor the current directory: a node without anything."""
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of both files."""
+    folder = tmp_path_factory.mktemp("dist")
+    build_zipapp.build(folder)
+    return folder
+
+
+def run(
+    python: str, program: Path, *arguments: str, home: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run one of the files with a Python, in an empty environment and a directory of its own."""
+    return subprocess.run(
+        [python, *BARE, str(program), *arguments],
+        cwd=home,
+        env={"HOME": str(home)},
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def test_the_headless_file_is_small_and_holds_only_ours(built: Path) -> None:
+    """Under a megabyte, without the screen; the one with it needs what Textual needs."""
+    names = zipfile.ZipFile(built / HEADLESS).namelist()
+    assert (built / HEADLESS).stat().st_size < 1_000_000
+    assert {name.split("/")[0] for name in names} == {"__main__.py", "ppo_top"}
+    assert "ppo_top/catalogue/concepts.tsv" in names
+    assert not [name for name in names if name.startswith(("ppo_top/tui/", "ppo_top/demo/"))]
+    assert "textual/app.py" in zipfile.ZipFile(built / SCREEN).namelist()
+
+
+def test_the_same_sources_make_the_same_file(built: Path, tmp_path: Path) -> None:
+    """Whoever builds it can compare."""
+    again, _ = build_zipapp.build(tmp_path)
+    assert again.read_bytes() == (built / HEADLESS).read_bytes()
+
+
+@pytest.mark.parametrize("name", ["python3.11", "python3.12", "python3.13", "python3.14"])
+def test_it_judges_as_the_installed_program_does(
+    name: str, built: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With each Python of this machine; the second answer comes from its cache."""
+    python = shutil.which(name)
+    here = name == f"python3.{sys.version_info.minor}"
+    if here:
+        python = sys.executable
+    if (
+        python is None
+        or subprocess.run([python, "-V"], capture_output=True, check=False).returncode
+    ):
+        pytest.skip(f"no {name} here")
+    code = main(["check", "--json", "--no-cache", str(RUN)])
+    said = capsys.readouterr().out
+    for _ in range(2 if here else 1):
+        done = run(python, built / HEADLESS, "check", "--json", str(RUN), home=tmp_path)
+        assert (done.returncode, done.stderr) == (code, "")
+        assert json.loads(done.stdout) == json.loads(said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        (["export", "--format", "jsonl", str(RUN)], '"tag": "clip_ratio/high_max"'),
+        (["explain", "kl-high"], "Update KL too high"),
+        (["report", str(RUN), "-o", "-"], "<!doctype html>"),
+    ],
+    ids=lambda each: each[0] if isinstance(each, list) else "",
+)
+def test_the_other_commands_run(
+    arguments: list[str], word: str, built: Path, tmp_path: Path
+) -> None:
+    """What they read of the program's data is in the file."""
+    done = run(sys.executable, built / HEADLESS, *arguments, home=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert word in done.stdout
+
+
+@pytest.mark.parametrize("arguments", [[str(RUN)], ["replay", str(RUN)], ["demo"]])
+def test_the_screen_is_missed_in_a_sentence(
+    arguments: list[str], built: Path, tmp_path: Path
+) -> None:
+    """In a terminal, where the monitor would start."""
+    command = [sys.executable, *BARE, str(built / HEADLESS), *arguments]
+    code, said = run_until_shown(command, "no such word", 60.0, {"HOME": str(tmp_path)})
+    assert code == 2
+    assert said.count("\n") == 1
+    assert "the screen needs textual, which is not installed here" in said
+
+
+def test_the_larger_file_has_the_screen(built: Path, tmp_path: Path) -> None:
+    """It shows a finding; only the logs of the demo are missing."""
+    env = {"HOME": str(tmp_path), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+    program = [sys.executable, *BARE, str(built / SCREEN)]
+    code, screen = run_until_shown([*program, str(RUN)], "\N{BALLOT X}", 60.0, env)
+    assert code == 0, screen
+    code, said = run_until_shown([*program, "demo"], "no such word", 60.0, env)
+    assert code == 2
+    assert "the logs of the demo are not in this file" in said
+
+
+def test_an_old_python_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A sentence and code 2, before anything is imported that it could not read."""
+    err = io.StringIO()
+    monkeypatch.setattr(sys, "version_info", (3, 8, 18))
+    monkeypatch.setattr(sys, "stderr", err)
+    with pytest.raises(SystemExit) as ended:
+        exec(MAIN, {})
+    assert ended.value.code == 2
+    assert err.getvalue() == "ppo-top: needs Python 3.11 or newer, this is 3.8\n"
