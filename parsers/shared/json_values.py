@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ppo_top.model import ConfigValue
+from ppo_top.model import ConfigValue, Histogram
 from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.axes import (
     STEP_KEYS,
@@ -16,7 +16,6 @@ from ppo_top.parsers.shared.axes import (
     parse_unix_time,
     step_and_total,
 )
-from ppo_top.parsers.shared.histogram import Histogram
 from ppo_top.parsers.shared.number_text import as_step, parse_number
 
 MAX_JSON_VALUE_CHARS = 1 << 20
@@ -106,8 +105,13 @@ def settings_of(
             yield name, value
 
 
-def numbers_of(row: Mapping[str, object]) -> Iterator[tuple[str, float]]:
-    """All numbers of a tracker's row, names joined by dots; lists and histograms as quantiles."""
+def numbers_of(
+    row: Mapping[str, object], histograms: dict[str, Histogram] | None = None
+) -> Iterator[tuple[str, float]]:
+    """All numbers of a tracker's row, names joined by dots; lists and histograms as quantiles.
+
+    Whole histograms go into `histograms`, by name.
+    """
     for name, value in flatten(row, ".", keep_typed=True):
         number = as_float(value)
         if number is not None:
@@ -115,7 +119,11 @@ def numbers_of(row: Mapping[str, object]) -> Iterator[tuple[str, float]]:
         elif isinstance(value, list):
             yield from _list_quantiles(name, value)
         elif isinstance(value, dict) and value["_type"] == "histogram":
-            yield from _histogram_quantiles(name, value)
+            found = _parse_histogram(value)
+            if found is not None and histograms is not None:
+                histograms[name] = found
+            for part, quantile in found.quantiles().items() if found is not None else ():
+                yield f"{name}/{part}", quantile
 
 
 # --- numbers -------------------------------------------------------------------------------------
@@ -179,18 +187,17 @@ def _is_int64(value: int) -> bool:
 # --- histograms ----------------------------------------------------------------------------------
 
 
-def _histogram_quantiles(name: str, value: dict[str, Any]) -> Iterator[tuple[str, float]]:
-    """Quantiles of a histogram with n counts (`values`) between n + 1 edges (`bins`)."""
+def _parse_histogram(value: dict[str, Any]) -> Histogram | None:
+    """A histogram with n counts (`values`) between n + 1 edges (`bins`)."""
     counts = [as_float(each) for each in _list(value.get("values"))]
     limits = [as_float(each) for each in _list(value.get("bins"))]
     if "packedBins" in value and not limits:
         limits = list(_unpack_bins(value["packedBins"]))
     known = [each for each in (*counts, *limits) if each is not None and math.isfinite(each)]
     if not counts or len(limits) != len(counts) + 1 or len(known) != len(counts) + len(limits):
-        return
-    full = Histogram(known[len(counts)], known[-1], known[len(counts) + 1 :], known[: len(counts)])
-    for part, number in full.quantiles().items():
-        yield f"{name}/{part}", number
+        return None
+    edges = known[len(counts) :]
+    return Histogram(edges[0], edges[-1], edges[1:], known[: len(counts)])
 
 
 def _unpack_bins(bins: Any) -> Iterator[float]:

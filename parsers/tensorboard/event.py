@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import NamedTuple
 
-from ppo_top.parsers.shared.histogram import Histogram
+from ppo_top.model import Histogram
 from ppo_top.parsers.shared.protobuf import (
     BYTES,
     FIXED32,

@@ -100,6 +100,8 @@ class TensorBoardParser:
             event = decode_event(payload, 0, len(payload), self._histograms)
             for value in event.values:
                 batch.config.update(_settings_of(value))
+                if value.histogram is not None:
+                    batch.histograms[value.tag] = value.histogram
         except MalformedMessage as error:
             batch.problems.append(Problem(offset, f"not an event: {error}"))
             return ()

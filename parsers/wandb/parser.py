@@ -76,7 +76,7 @@ class WandbParser(TrackerParser):
             if type(value) is float:
                 add(tag, step, time, value)
                 continue
-            for name, number in numbers_of({tag: value}):
+            for name, number in numbers_of({tag: value}, self._batch.histograms):
                 add(name, step, time, number)
 
     def _row_step(self, row: dict[str, Any]) -> int | None:

@@ -14,6 +14,7 @@ from ppo_top.model.findings import Profile as Profile
 from ppo_top.model.findings import Row as Row
 from ppo_top.model.findings import SeverityChange as SeverityChange
 from ppo_top.model.findings import open_at as open_at
+from ppo_top.model.histogram import Histogram as Histogram
 from ppo_top.model.points import UNKNOWN_SAMPLE as UNKNOWN_SAMPLE
 from ppo_top.model.points import Batch as Batch
 from ppo_top.model.points import ConfigValue as ConfigValue

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ppo_top.model.console_lines import ConsoleLines
+from ppo_top.model.histogram import Histogram
 from ppo_top.model.verdicts import State
 
 ConfigValue = float | int | bool | str
@@ -82,6 +83,8 @@ class Batch:
     """Of a store: the run was written anew, so that its earlier batches are void."""
     counts_updates: bool = False
     """Whether the step of its last record is only its number, since the log states none."""
+    histograms: dict[str, Histogram] = field(default_factory=dict)
+    """The newest one of each tag; the points hold quantiles of all, at `<tag>@p50` and the like."""
 
     def add(self, later: Batch) -> None:
         """Append what was read after it from the same log."""
@@ -98,6 +101,7 @@ class Batch:
             self.counts_updates = later.counts_updates
         self.points += later.points
         self.config.update(later.config)
+        self.histograms.update(later.histograms)
         self.lines.extend(later.lines)
         self.problems += later.problems
         self.notes += later.notes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
 from ppo_top.catalogue import printed_run
@@ -15,6 +15,7 @@ from ppo_top.model import (
     ConfigValue,
     ConsoleLine,
     ConsoleLines,
+    Histogram,
     Problem,
     RunEnd,
     Series,
@@ -35,6 +36,9 @@ MAX_CONSOLE_EVIDENCE = 500
 
 MAX_TAGS_KEPT = 20_000
 """Tags kept per source: a log with a tag for every sample must not fill the memory."""
+
+MAX_HISTOGRAMS_KEPT = 100
+"""Tags of which the newest histogram is kept; one of many bins takes some 50 KB."""
 
 MAX_NAMING_LINES = 2_000
 """Lines at the start of a console in which the path or name of its run is looked for."""
@@ -68,6 +72,8 @@ class SourceState:
     left_out_values: int = 0
     """values of tags beyond `MAX_TAGS_KEPT`"""
     points: int = 0
+    histograms: dict[str, Histogram] = field(default_factory=dict)
+    """The newest one of each tag."""
     ended: RunEnd | None = None
     mtime: float = 0.0
     size: int = 0
@@ -152,11 +158,12 @@ class SourceState:
     def drop_points(self) -> None:
         """Drop every point: they are read again when they are needed."""
         self.series.clear()
+        self.histograms.clear()
         self.held_points, self.is_unread = 0, True
 
     def clear(self) -> None:
         """Forget everything read: the file was replaced or is read again."""
-        for kept in (self.series, self.config, self.lines, self.evidence):
+        for kept in (self.series, self.config, self.histograms, self.lines, self.evidence):
             kept.clear()
         self.problems.clear()
         self.notes.clear()
@@ -181,6 +188,7 @@ class SourceState:
         for key, value in batch.config.items():
             fresh = fresh or self.config.get(key) != value
             self.config[key] = value
+        self._add_histograms(batch.histograms)
         fresh = self._add_lines(batch.lines) or fresh
         _find_printed_runs(batch.lines, facts)
         self.problem_count += len(batch.problems)
@@ -222,6 +230,11 @@ class SourceState:
     def died(self) -> bool:
         """Whether the log says that its process failed."""
         return self.ended is not None and self.ended.state is State.DIED
+
+    def _add_histograms(self, newest: Mapping[str, Histogram]) -> None:
+        for tag, histogram in newest.items():
+            if tag in self.histograms or len(self.histograms) < MAX_HISTOGRAMS_KEPT:
+                self.histograms[tag] = histogram
 
     def _add_lines(self, lines: ConsoleLines) -> bool:
         """Keep the newest lines and all evidence; True if there is new evidence."""

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ppo_top.model import Status
+from ppo_top.tui.graphics.braille_plot import Spread
 from ppo_top.tui.graphics.sparkline import column_extents
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.views.downsample import Extent, first_rows, stride
@@ -46,3 +47,27 @@ def curve_columns(snap: Snapshot, view: RunView, track: PanelTrack, columns: int
     shown = meaningful(track.track.concept, extremes, last_rows, view.timeline)
     statuses = column_statuses(starts[:-1], shown, track.band, troubled)
     return CurveColumns(extents, [style_of(status) for status in statuses], size, first)
+
+
+SPREAD_OF = {"reward_mean": "reward_std", "eval_reward_mean": "eval_reward_std"}
+"""Metric -> the standard deviation of what it is the mean of."""
+
+
+def spread_columns(
+    snap: Snapshot, view: RunView, track: PanelTrack, drawn: CurveColumns
+) -> list[Spread]:
+    """One standard deviation below and above a mean in each of its columns, where it is logged."""
+    spread = view.timeline.tracks.get(SPREAD_OF.get(track.track.concept, ""))
+    if spread is None:
+        return []
+    last = snap.window.last if snap.window is not None else view.row or 0
+    first = drawn.first if snap.window is not None else None
+    pyramid = snap.drawing_cache.pyramid_for(spread)
+    return [
+        (mean.last - std.last, mean.last + std.last)
+        if mean.last is not None and std.last is not None
+        else None
+        for mean, std in zip(
+            drawn.extents, column_extents(spread, pyramid, last, drawn.size, first), strict=False
+        )
+    ]

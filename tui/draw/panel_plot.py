@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ppo_top.catalogue import concept
 from ppo_top.rules.engine.ranges import HealthyRange
 from ppo_top.text.format import compact, duration, format_metric_value, number, percent
-from ppo_top.tui.draw.curve_columns import curve_columns
+from ppo_top.tui.draw.curve_columns import SPREAD_OF, curve_columns, spread_columns
 from ppo_top.tui.draw.step_axis import step_axis
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.braille_plot import PlotText, draw_braille_plot, in_band
@@ -41,7 +42,11 @@ def draw_panel_plot(
         for at in view.timeline.restarts
         if first <= at <= last
     }
+    spread = spread_columns(snap, view, track, columns)
     texts = [*axis_texts(scale, track.fmt, high), *named]
+    if spread:
+        name = f"band ± {concept(SPREAD_OF[track.track.concept]).label}"
+        texts.append(PlotText(snap.symbols.translate(name), high - 2, "dim"))
     drawn = draw_braille_plot(
         columns.extents,
         columns.styles,
@@ -52,6 +57,7 @@ def draw_panel_plot(
         marks,
         texts if wide >= MIN_LABELLED_CELLS else (),
         [each.row for each in named if each.text.startswith("goal")],
+        spread,
     )
     if has_steps:
         steps = step_axis(view.timeline, last, per_cell_rows, wide, first)

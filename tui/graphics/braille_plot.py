@@ -17,6 +17,10 @@ WORST_LAST = ("curve", "watch", "warn", "crit")
 """Styles of curves: a cell with two columns has that of the worse."""
 
 
+Spread = tuple[float, float] | None
+"""The lower and upper end of a band in one column; None: there is none."""
+
+
 class PlotText(NamedTuple):
     """A text among the cells of a plot that are free in its row, at the left if possible.
 
@@ -40,21 +44,25 @@ def draw_braille_plot(
     marks: Mapping[int, Span] | None = None,
     texts: Sequence[PlotText] = (),
     dotted: Container[int] = (),
+    spread: Sequence[Spread] = (),
 ) -> list[StyledLine]:
     """A curve in `size` (cells, lines): two columns per cell in braille, one in ASCII.
 
     Each column has its style. The healthy range has a background and dotted ends; `marks` (cell ->
     symbol) appear on the lowest line where nothing else is drawn; `dotted` are rows of other lines.
+    `spread` has the band around the curve, with a background too, for each column.
     """
     grid = _PlotCells(*size, 4 if symbols.braille else 1)
     _draw_curve(grid, columns, styles, symbols, scale)
     for text in texts:
         grid.write(text, symbols)
-    last = size[1] - 1
-    return [
-        _line_of(grid, row, limits, scale, symbols, marks if row == last else None, row in dotted)
-        for row in range(size[1])
-    ]
+    last, cell_spread = size[1] - 1, spread[:: 2 if symbols.braille else 1]
+    lines = []
+    for row in range(size[1]):
+        signs = marks if row == last else None
+        shaded = _shaded_cells(row, size, limits, scale, cell_spread)
+        lines.append(_line_of(grid, row, limits, scale, symbols, signs, row in dotted, shaded))
+    return lines
 
 
 def _draw_curve(
@@ -160,6 +168,7 @@ def _line_of(
     symbols: Symbols,
     marks: Mapping[int, Span] | None,
     is_dotted: bool,
+    shaded: Sequence[bool],
 ) -> StyledLine:
     edge = limits is not None and any(
         limit is not None
@@ -167,7 +176,6 @@ def _line_of(
         and grid.height - 1 - scale.level_of(limit, grid.height) == row
         for limit in (limits.low, limits.high)
     )
-    tint = "+band" if in_band(row, grid.height, limits, scale) else ""
     spans: list[Span] = []
     for cell in range(grid.width):
         if (cell, row) in grid.symbols:
@@ -178,13 +186,34 @@ def _line_of(
             sign, style = marks[cell]
         else:
             sign, style = (symbols.limit_line, "limit") if edge or is_dotted else (" ", "")
-        spans.append((sign, style + tint))
+        spans.append((sign, style + "+band" if shaded[cell] else style))
     return merge_spans(spans)
+
+
+def _shaded_cells(
+    row: int,
+    size: tuple[int, int],
+    limits: SparkLimits | None,
+    scale: Scale,
+    spread: Sequence[Spread],
+) -> list[bool]:
+    """Which cells of a line have a background: healthy range or spread reach to their middle."""
+    wide, high = size
+    if in_band(row, high, limits, scale):
+        return [True] * wide
+    middle = _middle(row, high, scale)
+    inside = [each is not None and each[0] <= middle <= each[1] for each in spread[:wide]]
+    return inside + [False] * (wide - len(inside))
+
+
+def _middle(row: int, high: int, scale: Scale) -> float:
+    """The value at the middle of a line of a plot."""
+    return scale.high - (row + 0.5) / high * (scale.high - scale.low)
 
 
 def in_band(row: int, high: int, limits: SparkLimits | None, scale: Scale) -> bool:
     """Whether the middle of a line of a plot is in the healthy range."""
     if limits is None or (limits.low is None and limits.high is None):
         return False
-    middle = scale.high - (row + 0.5) / high * (scale.high - scale.low)
+    middle = _middle(row, high, scale)
     return not is_outside(middle, middle, limits)

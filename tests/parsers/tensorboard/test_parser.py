@@ -215,6 +215,18 @@ def test_histograms_as_tensors() -> None:
     assert found.values("w@min") == [0.0, 0.0]
 
 
+def test_the_newest_histogram_of_a_tag_is_kept_whole() -> None:
+    """Of three in one chunk the last one, whose buckets are all there."""
+    protos = [histogram([0.1, 0.4, float(last)], [0.0, 1.0, 5.0]) for last in (1, 2, 3)]
+    records = [
+        event_record(Summary.Value(tag="w", histo=proto), step=step)
+        for step, proto in enumerate(protos)
+    ]
+    [(tag, kept)] = TensorBoardParser().feed(b"".join(records)).histograms.items()
+    assert tag == "w"
+    assert (kept.low, kept.high, kept.counts) == (0.1, 3.0, [0.0, 2.0, 1.0])
+
+
 @given(
     counts=st.lists(st.integers(0, 9), min_size=1, max_size=8),
     edges=st.lists(st.floats(-1e6, 1e6), min_size=10, max_size=10, unique=True),

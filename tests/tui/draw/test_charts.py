@@ -14,8 +14,8 @@ from ppo_top.model import Mark
 from ppo_top.runs.timeline import Track
 from ppo_top.text.format import duration
 from ppo_top.tui.draw.compare_chart import value_at
+from ppo_top.tui.draw.metric_chart import smoothed
 from ppo_top.tui.draw.overlays import draw_screen
-from ppo_top.tui.draw.zoom_chart import smoothed
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
     Curve,
@@ -342,3 +342,25 @@ def test_a_legend_explains_the_vertical_lines_of_a_zoomed_chart(sick: UiState) -
     assert "│ finding detected" in drawn_text(sick, 120, 34)[-2]
     sick.cursor.row = 10
     assert "finding detected" not in drawn_text(sick, 120, 34)[-2]
+
+
+def test_a_zoomed_metric_has_its_newest_histogram(make_ui_state: MakeUiState) -> None:
+    """As far as the log holds one, and at its end only: older ones are not kept."""
+    ui = make_ui_state(Path("tests/data/trl_0.11.4/ppo_wandb"))
+    ui.overlay, ui.concept = "zoom", "ratio_p50"
+    lines = drawn_text(ui, 110, 36)
+    [title] = [number for number, row in enumerate(lines) if row.startswith(" histogram")]
+    assert "176 values at step 7" in lines[title]
+    heights = [sum(row[cell] in "⣿⢸⡇" for row in lines[title:]) for cell in range(5, 105)]
+    assert 30 <= heights.index(max(heights)) <= 40  # most ratios are 1, a third of the axis
+    assert " 1 " in lines[-3][30:50]
+    ui.cursor.row = 5
+    assert "histogram" not in "\n".join(drawn_text(ui, 110, 36))
+
+
+def test_without_room_or_histogram_the_curve_has_all_lines(make_ui_state: MakeUiState) -> None:
+    """A low screen shows the curve alone; so does a metric that is a number."""
+    ui = make_ui_state(Path("tests/data/trl_0.11.4/ppo_wandb"))
+    for concept, rows in (("ratio_p50", 24), ("reward_mean", 36)):
+        ui.overlay, ui.concept = "zoom", concept
+        assert "histogram" not in "\n".join(drawn_text(ui, 110, rows))

@@ -1,7 +1,8 @@
-"""A histogram reduced to a few quantiles, as TensorBoard's "distributions" page draws it."""
+"""A histogram, and its quantiles, which TensorBoard's "distributions" page draws."""
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from itertools import accumulate
 from typing import NamedTuple
@@ -35,6 +36,28 @@ class Histogram(NamedTuple):
             for each in QUANTILE_PERCENTS
         }
         return found | {"max": self.high, "min": self.low}
+
+    def in_equal_bins(self, bins: int) -> list[float]:
+        """The counts in `bins` equally wide bins from `low` to `high`.
+
+        Writers choose bins of unequal width, whose counts cannot be compared with each other.
+        Empty if the values are all the same, or not finite.
+        """
+        width = (self.high - self.low) / bins if bins else 0.0
+        if not 0.0 < width < math.inf:
+            return []
+        found = [0.0] * bins
+        for index, (limit, count) in enumerate(zip(self.limits, self.counts, strict=False)):
+            left = max(self.limits[index - 1], self.low) if index else self.low
+            right = min(limit, self.high)
+            first = min(max(int((left - self.low) / width), 0), bins - 1)
+            last = min(max(int((right - self.low) / width), first), bins - 1)
+            for at in range(first, last + 1):
+                start = self.low + at * width
+                inside = min(right, start + width) - max(left, start)
+                share = inside / (right - left) if right > left else 1.0 if at == first else 0.0
+                found[at] += count * max(share, 0.0)
+        return found
 
     def _quantile(self, weights: list[float], share: float) -> float:
         """The value below which `share` ten-thousandths lie, linear inside a bucket."""
