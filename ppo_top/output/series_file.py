@@ -1,4 +1,4 @@
-"""Writes one charted series to a CSV file, never where logs are and never over another file."""
+"""One charted series as CSV: in a file, never where logs are nor over another one, or as text."""
 
 from __future__ import annotations
 
@@ -39,3 +39,16 @@ def write_series(run: Run, track: Track, seen: int, folder: Path, logs: Iterable
         except OSError as error:
             why = (error.strerror or str(error)).lower()
             raise SeriesFileError(f"{path.name} cannot be written: {why}") from None
+
+
+def series_text(track: Track, seen: int, most_chars: int) -> tuple[str, int]:
+    """The newest of the first `seen` points that fit, as lines `step,value`, and their number."""
+    head, rows = "step,value\n", list[str]()
+    left = most_chars - len(head)
+    for at in range(seen - 1, -1, -1):
+        row = f"{track.steps[at]},{track.values[at]!r}\n"
+        if len(row) > left:
+            break
+        left -= len(row)
+        rows.append(row)
+    return head + "".join(reversed(rows)), len(rows)

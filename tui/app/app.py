@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
@@ -13,6 +14,7 @@ from textual.screen import Screen
 from ppo_top.files.pipe_drain import PipeDrain
 from ppo_top.text.format import clean
 from ppo_top.tui.app.base import BaseApp
+from ppo_top.tui.app.clipboard import MAX_BYTES, copy_sequence
 from ppo_top.tui.app.screen import KeyPressed, MainScreen
 from ppo_top.tui.graphics.theme import THEMES
 from ppo_top.tui.state.actions import Actions
@@ -110,6 +112,13 @@ class PpoTop(BaseApp):
         self.palette_name = names[(names.index(self.palette_name) + 1) % len(names)]
         self.canvas.use_theme(THEMES[self.palette_name])
         self.show_toast(f"Theme: {self.palette_name}")
+
+    def do_copy(self) -> None:
+        """Copy the zoomed series to the clipboard of the terminal."""
+        if text := self.actions.series_to_copy(MAX_BYTES):
+            self._write(copy_sequence(text, os.environ))
+            if os.environ.get("TMUX"):
+                self.ui_state.toast += " (tmux: needs set -g set-clipboard on)"
 
     def do_redraw(self) -> None:
         """Poll the logs now and repaint everything."""

@@ -9,7 +9,7 @@ from ppo_top.text.format import clean, plural
 from ppo_top.tui.draw.config_overlay import config_text
 from ppo_top.tui.draw.footer import draw_footer
 from ppo_top.tui.draw.layout import draw_main_screen, printable_line
-from ppo_top.tui.draw.search import highlighted, matches
+from ppo_top.tui.draw.search import highlighted, is_found
 from ppo_top.tui.draw.text_overlays import (
     chosen_start,
     console_start,
@@ -29,6 +29,7 @@ from ppo_top.tui.graphics.styled_text import (
 from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.keys import KEY_GROUPS, KEYS, Key
 from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
+from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 
 OVERLAY_FRAME_LINES = 2
@@ -40,7 +41,7 @@ MIN_RUN_NAME_CELLS = 12
 
 def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
     """The whole screen: `rows` lines of `cells` cells. Changes nothing in the state."""
-    snap = ui.snapshot()
+    snap = take_snapshot(ui)
     if not ui.overlay or rows < 4:
         return draw_main_screen(snap, cells, rows)
     if ui.overlay in ("zoom", "compare"):
@@ -56,16 +57,18 @@ def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
             start = console_start(body, height)
         if ui.overlay == "findings" and ui.follow_choice:
             start = chosen_start(body, start, height)
-        found = [n for n, row in enumerate(body) if matches(ui.search.pattern, row)]
+        found = [n for n, row in enumerate(body) if is_found(ui.search, row)]
         if found and ui.search.follow:
             start = found[ui.search.at % len(found)] - 2
         body = [highlighted(ui.search.pattern, row) for row in body]
         start = max(0, min(start, len(body) - height))
         shown = [line(" ", *row) for row in body[start : start + height]]
         title = ui.overlay
-        if ui.search.pattern:
+        if ui.search.is_active:
             which = f"{ui.search.at % len(found) + 1} of " if found else ""
-            title += f" /{ui.search.pattern}: {which}{plural(len(found), 'matching line')}"
+            what = "error" if ui.search.errors else "matching line"
+            sought = "" if ui.search.errors else f" /{ui.search.pattern}:"
+            title += f"{sought} {which}{plural(len(found), what)}"
         elif len(body) > height:
             end = min(len(body), start + height)
             title += f" {start + 1}-{end} of {len(body)} (PgUp PgDn)"

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, line, plain_text
-from ppo_top.tui.state.metric_choice import compiled
+from ppo_top.tui.state.metric_choice import TextSearch, compiled
+
+ERROR_STYLE = "crit"
+"""The style of console lines that are evidence of a finding."""
 
 
 def matches(pattern: str, row: StyledLine) -> bool:
     """Whether a line holds a typed pattern."""
     return bool(pattern) and compiled(pattern).search(plain_text(row)) is not None
+
+
+def is_found(search: TextSearch, row: StyledLine) -> bool:
+    """Whether a line is what is searched for: it matches the pattern, or tells of an error."""
+    if search.errors:
+        return bool(row) and row[0][1] == ERROR_STYLE
+    return matches(search.pattern, row)
 
 
 def highlighted(pattern: str, row: StyledLine) -> StyledLine:

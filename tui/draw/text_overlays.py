@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ppo_top.catalogue import UNKNOWN_TRAINER, Concept, concept
 from ppo_top.model import Axis, Finding, console_lines
 from ppo_top.text.format import clean, count, dated, healthy_text
+from ppo_top.tui.draw.search import ERROR_STYLE
 from ppo_top.tui.graphics.styled_text import StyledLine, fit_width, line, shorten, wrap
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
@@ -156,7 +157,7 @@ def console_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
             if at >= later and ui.cursor.replay:
                 break
             style = "faint" if at >= later else "cursor" if at == later - 1 else ""
-            style = "crit" if id(each) in evidence else style
+            style = ERROR_STYLE if id(each) in evidence else style
             rows.append(line((shorten(clean(each.text), cells), style)))
     return rows or [line(("no console output", "dim"))]
 

@@ -23,15 +23,7 @@ class Actions(ChoiceActions):
         if ui.overlay == name:
             self.do_back()
         else:
-            self._open_overlay(name)
-
-    def _open_overlay(self, name: str) -> None:
-        ui = self.ui_state
-        below = [*ui.overlays_below, ui.overlay] if ui.overlay else []
-        ui.overlays_below = [each for each in below if each != name]
-        ui.overlay, ui.scroll = name, 0
-        ui.finding_at, ui.follow_choice = 0, True
-        ui.search.start("")
+            ui.open_overlay(name)
 
     do_help = partialmethod(_toggle_overlay, "help")
     do_findings = partialmethod(_toggle_overlay, "findings")
@@ -49,7 +41,7 @@ class Actions(ChoiceActions):
                 ui.focus = "values"
             return
         if ui.overlay in ("", "explain", "compare"):
-            self._open_overlay("zoom")
+            ui.open_overlay("zoom")
             ui.chart.cursor_row = None
 
     def do_back(self) -> None:
@@ -164,7 +156,7 @@ class Actions(ChoiceActions):
 
     def _go_to_finding(self, direction: int) -> None:
         ui = self.ui_state
-        if ui.search.pattern:
+        if ui.search.is_active:
             ui.search.go(direction)
             return
         found = ui.go_to_finding(direction)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ppo_top.runs.run import Run
+from ppo_top.runs.timeline import Track
 from ppo_top.text.format import plural
 from ppo_top.tui.state.line_input import LineInput
 from ppo_top.tui.state.ui_state import CHART_OVERLAYS, UiState
@@ -83,6 +85,19 @@ class ChoiceActions:
             "/ search: ", ui.search.start, ui.search.start, "", lambda: ui.search.start(before)
         )
 
+    def do_go_to_error(self) -> None:
+        """Show the last error in the console output; once more, the one before it."""
+        ui = self.ui_state
+        run = ui.run
+        if run is None or not any(source.evidence for source in run.sources.values()):
+            ui.toast = "No error in the console output"
+        elif ui.overlay == "console" and ui.search.errors:
+            ui.search.go(-1)
+        else:
+            if ui.overlay != "console":
+                ui.open_overlay("console")
+            ui.search.start_errors()
+
     def do_mark(self) -> None:
         """Choose the selected run for comparing, or no longer."""
         ui = self.ui_state
@@ -97,20 +112,41 @@ class ChoiceActions:
     def do_write(self) -> None:
         """Write the zoomed series, up to the row shown, to a CSV file in the current directory."""
         ui = self.ui_state
-        run, view = ui.run, ui.view()
-        track = run.timeline.tracks.get(ui.selected_concept()) if run is not None else None
-        if ui.overlay != "zoom" or run is None or view is None or track is None:
-            ui.toast = "w writes the series of a chart: Enter opens it"
+        found = self._zoomed_series("w writes")
+        if found is None:
             return
         from ppo_top.output.series_file import SeriesFileError, write_series
 
-        seen = track.count_until(view.row or 0)
+        run, track, seen = found
         try:
             path = write_series(run, track, seen, Path.cwd(), ui.paths)
         except SeriesFileError as error:
             ui.toast = str(error)
         else:
             ui.toast = f"{plural(seen, 'point')} written to {path.name}"
+
+    def series_to_copy(self, most_chars: int) -> str:
+        """The zoomed series up to the row shown, as far as it fits; empty where there is none."""
+        found = self._zoomed_series("y copies")
+        if found is None:
+            return ""
+        from ppo_top.output.series_file import series_text
+
+        _, track, seen = found
+        text, points = series_text(track, seen, most_chars)
+        which = plural(seen, "point") if points == seen else f"newest {points:,} of {seen:,} points"
+        self.ui_state.toast = f"{which} sent to the terminal's clipboard"
+        return text
+
+    def _zoomed_series(self, key_does: str) -> tuple[Run, Track, int] | None:
+        """The run and series of the chart that is open, and how many points are shown."""
+        ui = self.ui_state
+        run, view = ui.run, ui.view()
+        track = run.timeline.tracks.get(ui.selected_concept()) if run is not None else None
+        if ui.overlay != "zoom" or run is None or view is None or track is None:
+            ui.toast = f"{key_does} the series of a chart: Enter opens it"
+            return None
+        return run, track, track.count_until(view.row or 0)
 
     def do_pin(self) -> None:
         """Pin the selected metric's chart to the front, or unpin it."""

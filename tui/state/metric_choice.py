@@ -47,6 +47,13 @@ class TextSearch:
     at: int = 0
     follow: bool = False
     """Whether the text is scrolled to the match."""
+    errors: bool = False
+    """Whether errors are looked for instead of a pattern."""
+
+    @property
+    def is_active(self) -> bool:
+        """Whether anything is searched for."""
+        return self.errors or bool(self.pattern)
 
     def go(self, direction: int) -> None:
         """Show the next (1) or previous (-1) match; after the last comes the first."""
@@ -54,4 +61,8 @@ class TextSearch:
 
     def start(self, pattern: str) -> None:
         """Search for something else."""
-        self.pattern, self.at, self.follow = pattern, 0, bool(pattern)
+        self.pattern, self.at, self.follow, self.errors = pattern, 0, bool(pattern), False
+
+    def start_errors(self) -> None:
+        """Go to the last error of the text; the ones before it are found upwards."""
+        self.pattern, self.at, self.follow, self.errors = "", -1, True, True

@@ -1,6 +1,6 @@
 """What the user is looking at: the selected run and metric, the cursor, the filter, the overlay.
 
-Independent of Textual: `Actions` change it, and `snapshot` returns what to draw.
+Independent of Textual: `Actions` change it, and `take_snapshot` returns what to draw.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from ppo_top.model import Finding, State, Verdict
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
-from ppo_top.support.acknowledgements import AckNote, Acknowledgements
+from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.text.format import plural
 from ppo_top.tui import Replay
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
@@ -22,15 +22,12 @@ from ppo_top.tui.state.cursor import Cursor, find_row
 from ppo_top.tui.state.line_input import KeyChoice, LineInput
 from ppo_top.tui.state.metric_choice import MetricChoice, TextSearch
 from ppo_top.tui.state.replay_time import pick_replay_run, row_at, time_at
-from ppo_top.tui.state.restart import ListedCheckpoints, restart_at
-from ppo_top.tui.state.run_list import ListedRun, RunList, count_runs, default_run
+from ppo_top.tui.state.restart import ListedCheckpoints
+from ppo_top.tui.state.run_list import ListedRun, RunList, default_run
 from ppo_top.tui.state.sibling_comparison import SiblingComparison
 from ppo_top.tui.state.snapshot import (
     DrawingCache,
-    InputPrompt,
     LoadingProgress,
-    PlaybackState,
-    Snapshot,
 )
 from ppo_top.tui.state.view_cache import ViewCache, unacknowledged_verdict, worst_unacknowledged
 from ppo_top.views.checklist import in_order_of_need
@@ -228,50 +225,6 @@ class UiState:
             cursor.speed = replay.speed
         cursor.playing = not replay.paused
 
-    # --- drawing -------------------------------------------------------------------------------
-
-    def snapshot(self) -> Snapshot:
-        """What drawing depends on."""
-        every = self.listed_runs()
-        shown = self.run_list.in_list_order(every)
-        view = self.view()
-        run = self.run
-        return Snapshot(
-            watched_paths=self.watched_paths,
-            view=view,
-            findings=tuple(run.findings) if run is not None else (),
-            restart=restart_at(view, run, self.checkpoints),
-            below_siblings=self.siblings.of_view(view),
-            entries=self.run_list.entries(every, self.chosen_run_id),
-            chosen_run_id=self.chosen_run_id,
-            counts=count_runs(every, len(shown)),
-            last_change_text=self._last_change_text(run),
-            playback_state=self._playback_state(run),
-            position=self._position(shown),
-            overlay=self.overlay,
-            focus=self.focus,
-            concept=self.selected_concept(view),
-            scroll=self.scroll,
-            window=self.chart.window(view.row or 0) if view is not None else None,
-            hidden_sections=self.hidden_sections,
-            prompt=self._prompt(),
-            filter=self.run_list.filter,
-            metrics=self.metrics,
-            run_order=self.run_list.order,
-            loading=self.loading,
-            toast=self.toast,
-            alerts=[text for run_id, text in self.alerts.items() if run_id in self.session.runs],
-            waiting_text=self.waiting_text,
-            why_nothing=self.why_nothing,
-            acknowledged=self._notes(run),
-            symbols=self.symbols,
-            drawing_cache=self.drawing_cache,
-        )
-
-    def _position(self, shown: list[ListedRun]) -> int:
-        ids = [each.id for each in shown]
-        return ids.index(self.chosen_run_id) + 1 if self.chosen_run_id in ids else 0
-
     def selected_concept(self, view: RunView | None = None) -> str:
         """The selected metric; the first one where the run does not have it."""
         concepts = self.selectable_concepts(view)
@@ -287,38 +240,6 @@ class UiState:
         kept = set(found) if self.metrics.filter else {*listed, *found}
         return [name for name in dict.fromkeys(listed + found) if name in kept]
 
-    def _last_change_text(self, run: Run | None) -> str:
-        newest = run.last_change if run is not None else 0.0
-        if not newest:
-            return ""
-        age = self.clock() - newest
-        return time.strftime("%H:%M:%S" if age < 86400 else "%d %b %H:%M", time.localtime(newest))
-
-    def _playback_state(self, run: Run | None) -> PlaybackState | None:
-        if run is None or (self.cursor.row is None and not self.cursor.replay):
-            return None
-        cursor = self.cursor
-        row = cursor.current_row(run.timeline)
-        alone = self.replay is not None and self.replay.one_by_one
-        rows = len(run.timeline)
-        return PlaybackState(row, rows, cursor.playing, cursor.speed, cursor.replay, alone)
-
-    def _prompt(self) -> InputPrompt | None:
-        typed = self.line_input
-        if typed is None:
-            return None
-        if isinstance(typed, KeyChoice):
-            return InputPrompt(typed.label, typed.text, typed.hint)
-        hints = filter(None, (typed.hint(), "Enter: apply · Esc: cancel"))
-        return InputPrompt(typed.label, typed.text, "  ".join(hints))
-
-    def _notes(self, run: Run | None) -> dict[str, AckNote]:
-        if run is None:
-            return {}
-        find = self.acknowledgements.find
-        notes = ((each.rule, find(run.path, each.rule, each.since.step)) for each in run.findings)
-        return {rule: note for rule, note in notes if note is not None}
-
     def next_to_replay(self) -> str:
         """The next listed run that was not replayed yet; empty after the last."""
         waiting = (each.id for each in self.listed_runs())
@@ -329,6 +250,14 @@ class UiState:
         opened = view.open_findings
         at = min(self.finding_at, len(opened) - 1) if self.overlay == "findings" else 0
         return opened[at].finding if opened else None
+
+    def open_overlay(self, name: str) -> None:
+        """Show a layer over what is shown; Esc goes back to that."""
+        below = [*self.overlays_below, self.overlay] if self.overlay else []
+        self.overlays_below = [each for each in below if each != name]
+        self.overlay, self.scroll = name, 0
+        self.finding_at, self.follow_choice = 0, True
+        self.search.start("")
 
     # --- moving --------------------------------------------------------------------------------
 

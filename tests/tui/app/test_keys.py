@@ -16,6 +16,7 @@ from ppo_top.tui.app.screen import MainScreen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_GROUPS, KEYS, Key, key_table
 from ppo_top.tui.state.line_input import KeyRepeat
+from ppo_top.tui.state.take_snapshot import take_snapshot
 from tests.support.screens import write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
@@ -88,6 +89,8 @@ KEY_CASES: dict[str, KeyCase] = {
     "next_run": KeyCase((), lambda app: chosen(app) == "alpha"),
     "sort": KeyCase((), lambda app: "by name" in screen(app)),
     "write": KeyCase((), lambda app: "Enter opens it" in screen(app)),
+    "copy": KeyCase(("enter",), lambda app: "40 points sent" in screen(app)),
+    "go_to_error": KeyCase((), lambda app: "No error in the console output" in screen(app)),
     "mark": KeyCase((), lambda app: "chosen for comparing" in screen(app)),
     "zoom_in": KeyCase((), lambda app: app.ui_state.chart.rows_shown == 20),
     "zoom_out": KeyCase(("i", "i"), lambda app: app.ui_state.chart.rows_shown == 20),
@@ -312,7 +315,7 @@ async def test_acknowledging_a_finding_calms_the_list(app: RecordingApp) -> None
             await press(pilot, "m", "o", "k", "enter")
             if app.ui_state.verdict_of(app.ui_state.run) != "crit":  # type: ignore[arg-type]
                 break
-        notes = app.ui_state.snapshot().acknowledged.values()
+        notes = take_snapshot(app.ui_state).acknowledged.values()
         assert {(note.word, note.reason) for note in notes} == {("muted", "ok")}
         assert app.ui_state.verdict_of(app.ui_state.run) != "crit"  # type: ignore[arg-type]
         assert "✗" not in screen(app).splitlines()[0]

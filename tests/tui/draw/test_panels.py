@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,13 +11,14 @@ from hypothesis import strategies as st
 
 from ppo_top.model import Finding
 from ppo_top.settings import Settings
-from ppo_top.tui.draw.curve_columns import curve_columns
+from ppo_top.tui.draw.curve_columns import curve_columns, spread_columns
 from ppo_top.tui.draw.panels import draw_panels, panel_grid
 from ppo_top.tui.draw.step_axis import step_axis
 from ppo_top.tui.graphics.styled_text import StyledLine, plain_text
 from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
 from ppo_top.tui.state.cursor import Cursor
 from ppo_top.tui.state.snapshot import Snapshot
+from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import PanelTrack, RunView
 from tests.support.screens import DEMO_LOGS, drawn_text
@@ -27,7 +29,7 @@ SICK_RUN = "sb3_cartpole_lr3e-2"
 
 def snapshot_of(ui: UiState) -> tuple[Snapshot, RunView]:
     """What drawing depends on."""
-    snap = ui.snapshot()
+    snap = take_snapshot(ui)
     assert snap.view is not None
     return snap, snap.view
 
@@ -200,3 +202,19 @@ def test_the_goal_is_a_line_in_the_panel_of_the_reward(
     ui.concept = "reward_mean"
     zoomed = "\n".join(drawn_text(ui, 140, 40))
     assert ("is above the axis" in zoomed) == (goal == 5000.0)
+
+
+def test_the_reward_has_its_spread_behind_it(make_ui_state: MakeUiState) -> None:
+    """One standard deviation to either side has a background and a name, other metrics none."""
+    ui = make_ui_state(Path("tests/data/trl_0.11.4/ppo_wandb"))
+    panel = cells_of_panel(ui, "reward_mean", 90, 14)
+    assert "band ± reward std" in "\n".join(map(plain_text, panel))
+    snap, view = snapshot_of(ui)
+    reward = track_of(view, "reward_mean")
+    ends = spread_columns(snap, view, reward, curve_columns(snap, view, reward, 180))
+    mean, std = reward.track.values[-1], view.timeline.tracks["reward_std"].values[-1]
+    assert ends[-1] == pytest.approx((mean - std, mean + std))
+    shaded = [sum(len(text) for text, style in row if style.endswith("+band")) for row in panel]
+    assert max(shaded) > 60 and min(shaded) == 0
+    other = cells_of_panel(ui, "value_loss", 90, 14)
+    assert "band" not in "\n".join(map(plain_text, other))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ppo_top.text.format import compact
 from ppo_top.tui.draw.curve_columns import curve_columns
 from ppo_top.tui.state.chart_options import MIN_ROWS_SHOWN, ChartOptions, RowWindow
+from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.downsample import MinMaxPyramid, bucket_extents, window_extents
 from tests.support.screens import DEMO_LOGS, drawn_text
@@ -27,8 +28,8 @@ def zoomed(make_ui_state: MakeUiState) -> UiState:
 
 def test_each_curve_holds_the_values_and_colours_of_these_rows(zoomed: UiState) -> None:
     """One column a row: the same as those rows of the whole curve."""
-    snap = zoomed.snapshot()
-    whole = zoomed.snapshot()
+    snap = take_snapshot(zoomed)
+    whole = take_snapshot(zoomed)
     whole.window = None
     assert snap.view is not None and snap.window == RowWindow(20, 29)
     for track in snap.view.tracks:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -115,6 +116,31 @@ def test_the_console_opens_around_the_finding_that_was_jumped_to(
     assert len(marked) == 1 and 3 <= marked[0] <= 8
     assert f"Iteration {ui.cursor.row + 1}/20" in plain_text(rows[marked[0]])
     assert f"Iteration {ui.cursor.row + 3}/20" in "".join(map(plain_text, rows))
+
+
+def test_a_key_goes_to_the_last_error_in_the_console(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """From the findings too; once more it goes to the error before, and Esc back."""
+    lines = [f"Iteration {number}/90 | KL: 0.004 | reward: {number}" for number in range(1, 90)]
+    lines[40] = "Traceback (most recent call last):"
+    log = tmp_path / "run" / "train.log"
+    log.parent.mkdir()
+    log.write_text("\n".join([*lines, "RuntimeError: CUDA out of memory", *["bye"] * 90]) + "\n")
+    ui = make_ui_state(tmp_path / "run")
+    actions = Actions(ui)
+    actions.do_findings()
+    assert "E error" in drawn_text(ui, 100, 20)[-1]
+    actions.do_go_to_error()
+    shown = drawn_text(ui, 100, 20)
+    assert "console 2 of 2 errors" in shown[0]
+    assert any("CUDA out of memory" in row for row in shown)
+    actions.do_go_to_error()
+    shown = drawn_text(ui, 100, 20)
+    assert "console 1 of 2 errors" in shown[0]
+    assert any("Traceback" in row for row in shown)
+    actions.do_back()
+    assert ui.overlay == "findings"
 
 
 def test_long_texts_scroll_and_stop_at_their_end(sick: UiState) -> None:

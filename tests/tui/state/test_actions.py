@@ -10,6 +10,7 @@ from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.cursor import Cursor
+from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 from tests.support.screens import DEMO_LOGS, drawn_text, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
@@ -153,11 +154,11 @@ def test_a_finding_is_chosen_and_acknowledged_in_the_list_of_them(
     press(ui, "mute")
     assert ui.line_input is not None
     ui.line_input.press_key("enter", None)
-    assert set(ui.snapshot().acknowledged) == {second.rule}
+    assert set(take_snapshot(ui).acknowledged) == {second.rule}
     assert any("muted: no reason" in row for row in screen(ui, 80, 200))
     ui.finding_at = len(view.open_findings) - 1  # muted findings come last
     press(ui, "acknowledge")
-    assert not ui.snapshot().acknowledged
+    assert not take_snapshot(ui).acknowledged
     assert "no longer acknowledged or muted" in ui.toast
 
 

@@ -14,6 +14,7 @@ from ppo_top.tui.draw.run_table import names_width, run_table_widths
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.run_list import ListedRun, RunList, WorstFinding, count_runs, default_run
 from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
+from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import make_run_view
 from ppo_top.views.seed_groups import run_traits
@@ -191,7 +192,7 @@ def test_the_list_alone_is_a_table_of_what_is_wrong_since_when(seeds: UiState) -
 
 def listed_names(ui: UiState) -> list[str]:
     """The names in the list, from above."""
-    return [entry.name for entry in ui.snapshot().entries]
+    return [entry.name for entry in take_snapshot(ui).entries]
 
 
 def test_unfolded_seeds_stand_side_by_side(seeds: UiState) -> None:
@@ -199,9 +200,9 @@ def test_unfolded_seeds_stand_side_by_side(seeds: UiState) -> None:
     seeds.run_list.fold_seeds = False
     assert listed_names(seeds) == ["pole_seed2", "pole_seed1", "pole_seed3", "other"]
     place = {}
-    for entry in seeds.snapshot().entries:
+    for entry in take_snapshot(seeds).entries:
         seeds.choose_run(entry.id)
-        place[entry.name] = seeds.snapshot().position
+        place[entry.name] = take_snapshot(seeds).position
     assert list(place.values()) == [1, 2, 3, 4]
 
 
@@ -243,11 +244,11 @@ def test_a_run_that_changed_since_one_looked_is_marked(
     ui = make_ui_state(tmp_path / "runs")
     ui.run_list.fold_seeds = False
     ui.look_at_runs(())
-    first, other = (entry.id for entry in ui.snapshot().entries)
+    first, other = (entry.id for entry in take_snapshot(ui).entries)
     ui.choose_run(first)
 
     def marked() -> list[str]:
-        return [entry.id for entry in ui.snapshot().entries if entry.changed]
+        return [entry.id for entry in take_snapshot(ui).entries if entry.changed]
 
     assert marked() == []
     ui.run_list.verdict_of = lambda run, row: Verdict.CRIT
@@ -263,7 +264,7 @@ def test_home_and_end_are_the_ends_of_the_list(seeds: UiState) -> None:
     """With the keys in the list they move in it; elsewhere they travel in time."""
     actions = Actions(seeds)
     seeds.run_list.fold_seeds = False
-    ids = [entry.id for entry in seeds.snapshot().entries]
+    ids = [entry.id for entry in take_snapshot(seeds).entries]
     actions.do_switch_focus()
     actions.do_latest()
     assert seeds.chosen_run_id == ids[-1]

@@ -76,3 +76,26 @@ def test_a_directory_that_cannot_be_written_to_is_named(
     ui.run.name = "x" * 400
     Actions(ui).do_write()
     assert "cannot be written" in ui.toast
+
+
+def test_the_series_is_copied_up_to_the_row_shown(ui: UiState) -> None:
+    """As steps and values that a spreadsheet takes."""
+    ui.cursor.row = 2
+    assert Actions(ui).series_to_copy(1000) == "step,value\n2048,24.0\n4096,28.0\n6144,32.0\n"
+    assert ui.toast == "3 points sent to the terminal's clipboard"
+
+
+def test_of_a_long_series_the_newest_points_are_copied(ui: UiState) -> None:
+    """Terminals take so many characters at once; the rest is said to be missing."""
+    text = Actions(ui).series_to_copy(64)
+    assert len(text) <= 64
+    assert text.splitlines()[0] == "step,value"
+    assert text.splitlines()[-1].startswith("81920,")
+    assert ui.toast.startswith(f"newest {len(text.splitlines()) - 1} of 40 points")
+
+
+def test_without_a_chart_the_keys_say_where_they_work(ui: UiState) -> None:
+    """Nothing is copied from the main page."""
+    ui.overlay = ""
+    assert Actions(ui).series_to_copy(1000) == ""
+    assert ui.toast == "y copies the series of a chart: Enter opens it"
