@@ -14,10 +14,14 @@ from typing import NamedTuple
 from corpus.table import runs_table
 from ppo_top.catalogue import concept, concepts, known_trainers
 from ppo_top.cli.commands import COMMANDS, make_parser
+from ppo_top.model import State, Verdict
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.rule import Rule
 from ppo_top.rules.engine.terms import REINFORCEMENT_LEARNING
+from ppo_top.serve.fleet import ExportedRun, Fleet
+from ppo_top.serve.metric_families import VALUE_PREFIX, FleetCollector
 from ppo_top.tui.state import keys
+from ppo_top.views.run_facts import OpenRule, RunFacts
 from tools.man_page import man_page
 
 ROOT = Path(__file__).parent.parent
@@ -184,6 +188,30 @@ def _row(rule: Rule) -> str:
     return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
 
 
+def metrics() -> str:
+    """What `serve` exports: name, labels, meaning; labels as an exported run has them."""
+    opened = OpenRule("kl-high", 4, 1, 1.0)
+    facts = RunFacts(
+        *(Verdict.CRIT, 4, "sb3", "on-policy", 1, 2, 1.0, 1.0, 1.0, 0, [opened]),
+        crucial_values={"approx_kl": 0.1},
+        other_values={},
+    )
+    collector = FleetCollector()
+    left_out = {"retired": 0, "limit": 0, "inactive": 0}
+    collector.fleet = Fleet([ExportedRun("a", "a", facts, State.LIVE)], {}, left_out)
+    lines = ["| name | labels | meaning |", "|---|---|---|"]
+    for family in collector.collect():
+        name = family.samples[0].name
+        labels = ", ".join(family.samples[0].labels)
+        text = family.documentation
+        if name.startswith(VALUE_PREFIX):
+            name, labels = f"{VALUE_PREFIX}CONCEPT", "run, part"
+            text = "Newest value of a metric (`ppo-top explain CONCEPT`), in its unit and sign; "
+            text += "`part` is the reward function, quantile or stage, where there are several."
+        lines.append(f"| `{name}` | {labels} | {text} |")
+    return "\n".join(lines)
+
+
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
     "README.md": {
         "commands": commands,
@@ -192,6 +220,7 @@ PARTS: dict[str, dict[str, Callable[[], str]]] = {
         "keys": keys.key_table,
     },
     "docs/rules.md": {"rules": rules},
+    "docs/fleet.md": {"metrics": metrics},
     "corpus/README.md": {"runs": runs_table},
 }
 

@@ -20,6 +20,7 @@ from ppo_top.cli.options import (
     write_output,
 )
 from ppo_top.cli.screen_commands import demo, replay, watch
+from ppo_top.cli.serve_command import serve
 from ppo_top.cli.verdict_commands import check, status
 
 
@@ -157,6 +158,11 @@ COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str
         _report,
         "a page for an issue or a paper: verdict, evidence, charts",
         "report PATH ... -o FILE.html",
+    ),
+    "serve": (
+        serve,
+        "verdicts for Prometheus, until it is stopped",
+        "serve [PATH ...] [--listen HOST:PORT]",
     ),
     "explain": (
         _explain,

@@ -138,6 +138,14 @@ def with_hooks(settings: Settings, given: Iterable[Sequence[str]]) -> Settings:
     return replace(settings, hooks=tuple(hooks))
 
 
+def need_prometheus_client(command: str) -> None:
+    """UsageError if the one dependency of what is exported to Prometheus is not installed."""
+    from importlib.util import find_spec
+
+    if find_spec("prometheus_client") is None:
+        raise UsageError(f"`{command}` needs prometheus_client: pip install 'ppo-top[serve]'")
+
+
 def age(text: str) -> float:
     """A duration such as `7d` in seconds."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smhd])", text)

@@ -20,6 +20,7 @@ from ppo_top.cli.options import (
     add_paths,
     add_settings_options,
     age,
+    need_prometheus_client,
     paths_or_default,
     read_settings,
     refuse_among_logs,
@@ -217,22 +218,41 @@ def _judge_stdin(options: argparse.Namespace) -> Answer | None:
 def status(parser: argparse.ArgumentParser) -> Command:
     add_paths(parser)
     parser.add_argument(
-        "--format", choices=("plain", "tmux"), default="plain", help="tmux adds colours"
+        "--format",
+        choices=("plain", "tmux", "json", "prometheus"),
+        default="plain",
+        help="tmux adds colours; json and prometheus tell of every run",
     )
     add_cache_option(parser)
     add_settings_options(parser)
 
     def run(options: argparse.Namespace) -> int:
+        from ppo_top.output.answers import FACTS_PART
+
+        if options.format == "prometheus":
+            need_prometheus_client("status --format prometheus")
         paths = paths_or_default(options.path)
-        answer = _answer(options, paths, read_settings(options, paths), [])
+        parts = [FACTS_PART] if options.format in ("json", "prometheus") else []
+        answer = _answer(options, paths, read_settings(options, paths), parts)
         if answer is None:
             return EXIT_ERROR
-        from ppo_top.output.status_line import status_line
-
-        print(status_line(answer.reports, options.format))
+        print(_status_text(answer, options.format), end="")
         return 0
 
     return run
+
+
+def _status_text(answer: Answer, fmt: str) -> str:
+    """What `status` prints, in one of its formats."""
+    from ppo_top.output.status_line import status_json, status_line
+
+    if fmt == "prometheus":
+        from ppo_top.serve.exposition import reports_text
+
+        return reports_text(answer.reports)
+    return (
+        status_json(answer.reports) if fmt == "json" else status_line(answer.reports, fmt)
+    ) + "\n"
 
 
 def _answer(

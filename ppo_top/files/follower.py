@@ -204,6 +204,10 @@ class Follower:
         is_certain = len(listed) == len(folders) and all(files.values())
         return Listing(listed, files) if is_certain else None
 
+    def file_counts(self) -> tuple[int, int]:
+        """How many files are followed; in how many folders none was opened for their age."""
+        return self._logs.counts()
+
     def passed_over(self) -> list[PassedOver]:
         """The files below the paths that might be logs and give nothing, and why."""
         return [*self._discovery.passed_over(), *self._logs.passed_over()]

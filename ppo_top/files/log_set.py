@@ -186,6 +186,12 @@ class LogSet:
             self._progress = read, sum(size for size, _ in sizes)
         return self._progress
 
+    def counts(self) -> tuple[int, int]:
+        """How many files are followed, and in how many folders all of them are left unopened."""
+        folders = self._folders.values()
+        unread = sum(all(map(self._is_inactive, folder.values())) for folder in folders)
+        return len(self._readers), unread
+
     def read_stamps(self) -> dict[str, FileStamp]:
         """path -> what each file was like when all of it had been read; empty before."""
         stamps = {reader.tail.path: reader.read_stamp for reader in self}

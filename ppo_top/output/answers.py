@@ -30,7 +30,7 @@ EXIT_OK, EXIT_FINDINGS, EXIT_ERROR = 0, 1, 2
 """Exit codes: no finding at or above the threshold; at least one; could not check."""
 
 ANSWER_PART, SUMMARY_PART = "answer", "summary"
-JSON_PART, TEXT_PART, SKIPPED_PART = "json", "text", "skipped"
+JSON_PART, TEXT_PART, SKIPPED_PART, FACTS_PART = "json", "text", "skipped", "facts"
 
 MIN_AGE_S = 2.0
 """A younger file may change once more without a new modification time."""
@@ -111,10 +111,9 @@ def restored_summary(text: str) -> tuple[RunSummary, StateFacts]:
 
 def run_report(identity: RunIdentity, summary: RunSummary, texts: Mapping[str, str]) -> RunReport:
     """The report on a run, of its texts by part."""
-    json_text, text, skipped = (
-        texts.get(part, "") for part in (JSON_PART, TEXT_PART, SKIPPED_PART)
-    )
-    return RunReport(identity, summary, json_text, text, skipped)
+    parts = (JSON_PART, TEXT_PART, SKIPPED_PART, FACTS_PART)
+    json_text, text, skipped, facts = (texts.get(part, "") for part in parts)
+    return RunReport(identity, summary, json_text, text, skipped, facts)
 
 
 def recall(cache: Cache, scope: str, paths: Sequence[Path], parts: Sequence[str]) -> Answer | None:

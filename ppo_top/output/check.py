@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -11,8 +12,10 @@ from typing import BinaryIO, NamedTuple, TextIO
 
 from ppo_top.files.passed_over import UNASKED_NOTEBOOK
 from ppo_top.model import Severity
+from ppo_top.model.plain import to_plain
 from ppo_top.output.answers import (
     EXIT_ERROR,
+    FACTS_PART,
     JSON_PART,
     SKIPPED_PART,
     SUMMARY_PART,
@@ -37,6 +40,7 @@ from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.settings import Settings
 from ppo_top.support.cache import Cache, verdict_scope
+from ppo_top.views.gather_facts import gather_facts
 from ppo_top.views.run_view import make_run_view
 
 
@@ -128,6 +132,7 @@ def make_report(run: Run) -> MadeReport:
         JSON_PART: run_json_text(run, view),
         TEXT_PART: "\n".join(report_lines(run, view)),
         SKIPPED_PART: "\n".join(skipped_lines(run)),
+        FACTS_PART: json.dumps(to_plain(gather_facts(run))),
     }
     return MadeReport(run_summary(run, view), state_facts(run), texts)
 

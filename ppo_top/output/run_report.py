@@ -11,7 +11,9 @@ from typing import Any, NamedTuple
 
 from ppo_top import __version__
 from ppo_top.model import Axis, State, Status, Verdict
+from ppo_top.model.plain import from_plain
 from ppo_top.views.restart import CheckpointSearch
+from ppo_top.views.run_facts import RunFacts
 from ppo_top.views.siblings import SiblingFacts
 
 SCHEMA_VERSION = 1
@@ -71,9 +73,9 @@ class RunSummary(NamedTuple):
 class RunReport(NamedTuple):
     """The report on a run: `json` and `text` are what follows on identity and head lines.
 
-    `skipped` are lines on the rules that did not check it. `remarks`, `additions` (to its JSON) and
-    `listed` (in the table, for want of a finding) stand beside its own verdict: they depend on the
-    disk and on other runs.
+    `skipped` are lines on the rules that did not check it, `facts_text` holds its facts. `remarks`,
+    `additions` (to its JSON) and `listed` (in the table, for want of a finding) stand beside its
+    own verdict: they depend on the disk and on other runs.
     """
 
     identity: RunIdentity
@@ -81,9 +83,15 @@ class RunReport(NamedTuple):
     json: str = ""
     text: str = ""
     skipped: str = ""
+    facts_text: str = ""
     remarks: Sequence[str] = ()
     additions: Mapping[str, Any] = {}
     listed: str = ""
+
+    @property
+    def facts(self) -> RunFacts:
+        """What programs ask of it first."""
+        return from_plain(RunFacts, json.loads(self.facts_text))
 
     @property
     def is_notable(self) -> bool:

@@ -1,13 +1,14 @@
-"""`ppo-top status`: one line for tmux's `status-right`, a prompt or a Slurm comment."""
+"""`ppo-top status`: one line for tmux's `status-right`, a prompt or a Slurm comment; short JSON."""
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Sequence
 
-from ppo_top.model import State, Status
-from ppo_top.output.run_report import RunReport
-from ppo_top.text.format import clean, dated, duration
+from ppo_top.model import Severity, State, Status
+from ppo_top.output.run_report import SCHEMA_VERSION, RunReport
+from ppo_top.text.format import clean, count, dated, duration
 from ppo_top.text.marks import MARKS
 
 TMUX_STYLES = {
@@ -17,6 +18,36 @@ TMUX_STYLES = {
     Status.OK: "#[fg=green]",
 }
 MAX_STATUS_CHARS = 100
+
+MAX_OPEN_RULES = 3
+"""Findings named of a run in the short JSON, the worst first."""
+
+
+def status_json(reports: Sequence[RunReport]) -> str:
+    """What scripts and agents ask of each run first: some 300 bytes, and no text from its log but
+    its name.
+    """
+    return json.dumps({"schema": SCHEMA_VERSION, "runs": [_run_object(each) for each in reports]})
+
+
+def _run_object(report: RunReport) -> dict[str, object]:
+    identity, facts = report.identity, report.facts
+    return {
+        "name": identity.name,
+        "path": identity.path,
+        "verdict": facts.verdict.value,
+        "state": identity.state.value,
+        "step": facts.step,
+        "total": facts.total,
+        "open": [
+            {
+                "rule": each.rule,
+                "severity": Severity(each.severity).word,
+                "since_step": each.since_step,
+            }
+            for each in facts.open_rules[:MAX_OPEN_RULES]
+        ],
+    }
 
 
 def status_line(reports: Sequence[RunReport], fmt: str) -> str:

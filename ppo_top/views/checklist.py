@@ -64,7 +64,7 @@ def make_check_rows(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iter
     """
     listed = set()
     for name, label in crucial_values(run.profile):
-        for logged in _logged_names(run, name):
+        for logged in logged_names(run, name):
             listed.add(logged)
             shown = label if logged == name else concept(logged).label
             yield _check_row(run, row, logged, shown, opened, True)
@@ -83,7 +83,7 @@ def make_check_rows(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iter
             yield _check_row(run, row, name, concept(name).label, opened, False)
 
 
-def _logged_names(run: Run, name: str) -> list[str]:
+def logged_names(run: Run, name: str) -> list[str]:
     """The concept or its fallback; of `name{f}` each parameter that the run logs."""
     if not name.endswith("{f}"):
         known = (name, *FALLBACK_CONCEPTS.get(name, ()))

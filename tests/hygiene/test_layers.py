@@ -17,8 +17,9 @@ TUI_LAYERS = "Layers of the screen: app, draw, state, graphics"
 RULE_LAYERS = "Layers of the rules: judging uses the book, the book uses the engine"
 LIBRARIES = "Textual is for tui.app, Rich for it and tui.graphics, plotext for one plot"
 TRAINER = "Watching never needs a trainer"
+CLIENT = "The Prometheus client is for serve alone"
 FORMATS = "A log format knows no other log format"
-CONTRACTS = (LAYERS, TUI_LAYERS, RULE_LAYERS, LIBRARIES, TRAINER, FORMATS)
+CONTRACTS = (LAYERS, TUI_LAYERS, RULE_LAYERS, LIBRARIES, TRAINER, CLIENT, FORMATS)
 
 
 @pytest.fixture
@@ -84,6 +85,8 @@ def test_the_code_keeps_its_contracts(tree: Path) -> None:
         ("ppo_top/files/tail.py", "import torch", TRAINER),
         ("ppo_top/tui/draw/zoom_chart.py", "import gymnasium", TRAINER),
         ("ppo_top/parsers/tensorboard/event.py", "import tensorboard.compat.proto", TRAINER),
+        ("ppo_top/output/follow.py", "import prometheus_client", CLIENT),
+        ("ppo_top/serve/fleet.py", "import ppo_top.tui.state.keys", LAYERS),
         ("ppo_top/parsers/csv_table.py", "from ppo_top.parsers import tensorboard", FORMATS),
         ("ppo_top/parsers/shared/numbers.py", "import ppo_top.parsers.console.parser", FORMATS),
         ("ppo_top/parsers/newcomer.py", "from ppo_top.parsers.csv_table import FORMAT", FORMATS),
