@@ -25,6 +25,10 @@ from ppo_top.parsers import FormatDetector
 
 RECENT_LOG_S = 600.0
 """A log that changed within this time is checked in every round."""
+MAX_LOGS_OF_A_RUN = 32
+"""A folder with more logs is not that of one run: there each is left unopened for itself. In one
+with fewer a log that is written has all read: settings and earlier logs of a run that lasts weeks.
+"""
 MAX_REMOVED_KEYS = 100_000
 """How many names of deleted logs are remembered, in case they come back."""
 
@@ -33,7 +37,8 @@ class LogSet:
     """The readers of all followed files; iterates over them.
 
     `progress_is_stale`: sizes or read positions may have changed since `progress` was called.
-    A log not written for `active_s` seconds is not opened before it is written again.
+    A log not written for `active_s` seconds is not opened before it, or another log of its run, is
+    written again.
     """
 
     def __init__(
@@ -65,13 +70,11 @@ class LogSet:
 
     def add_files(self, files: Iterable[FoundFile]) -> list[LogReader]:
         """Follow these files; the readers of those with something to read are returned."""
-        ready = []
-        for found in files:
-            reader = self._add_file(found)
-            if self._has_news(reader):
-                ready.append(reader)
+        readers = [self._add_file(found) for found in files]
+        changed = [reader for reader in readers if reader.has_changed()]
+        for reader in readers:
             self._schedule(reader)
-        return ready
+        return [reader for reader in changed if not self._is_inactive(reader)]
 
     def _add_file(self, found: FoundFile) -> LogReader:
         key = found.key if found.key not in self._keys else f"{found.root}/{found.key}"
@@ -172,7 +175,13 @@ class LogSet:
         return reader.has_changed() and not self._is_inactive(reader)
 
     def _is_inactive(self, reader: LogReader) -> bool:
-        return not reader.offset and time.time() - reader.mtime > self._active_s
+        if self._is_active(reader):
+            return False
+        beside = self._folders.get(os.path.dirname(reader.tail.path), {})
+        return len(beside) > MAX_LOGS_OF_A_RUN or not any(map(self._is_active, beside.values()))
+
+    def _is_active(self, reader: LogReader) -> bool:
+        return reader.offset > 0 or time.time() - reader.mtime <= self._active_s
 
     # --- asking ------------------------------------------------------------------------------
 

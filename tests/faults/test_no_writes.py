@@ -92,6 +92,23 @@ def test_nothing_is_written_while_following(tmp_path: Path, runs: Path) -> None:
 
 
 @pytest.mark.skipif(STRACE is None, reason="needs strace")
+def test_nothing_is_written_by_the_exporter(tmp_path: Path, runs: Path) -> None:
+    """`serve` writes its textfile, and removes it, and changes nothing where logs are."""
+    trace, textfile = tmp_path / "trace", tmp_path / "ppo_top.prom"
+    tracing = (str(STRACE), "-D", "-y", "-f", "-qq", "-s", "0", "-o", str(trace), "-e", CALLS)
+    options = ("--no-listen", "--textfile", textfile, "--active", "0", "--retire", "0")
+    before = snapshot(runs)
+    tool = Tool(tmp_path / "home", "serve", runs, *options, before=tracing)
+    assert tool.complains("in trouble", 120), tool.errors
+    assert b"ppo_top_run_severity" in textfile.read_bytes()
+    tool.stop(signal.SIGTERM)
+    assert not textfile.exists()
+    assert f'{runs}/sb3/progress.csv", O_RDONLY' in trace.read_text(errors="replace")
+    assert offences(trace, runs) == []
+    assert snapshot(runs) == before
+
+
+@pytest.mark.skipif(STRACE is None, reason="needs strace")
 def test_nothing_is_written_by_the_screen(tmp_path: Path, runs: Path) -> None:
     """The live monitor is drawn, used and closed; no connection is opened."""
     trace = tmp_path / "trace"

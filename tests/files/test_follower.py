@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.files.follower import Follower
+from ppo_top.files.log_set import MAX_LOGS_OF_A_RUN
 from ppo_top.model import Batch, Problem
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.file_names import ANY_FILE_NAME, formats_by_module
@@ -660,8 +661,9 @@ def test_a_log_not_written_for_long_is_not_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With `active_s` old logs cost a `stat`; one that is written again is read from its start."""
-    old, new = tmp_path / "old.num", tmp_path / "new.num"
+    old, new = tmp_path / "a" / "old.num", tmp_path / "b" / "new.num"
     for path in (old, new):
+        path.parent.mkdir()
         path.write_text("1\n2\n")
     long_ago = time.time() - 7200.0
     os.utime(old, (long_ago, long_ago))
@@ -677,7 +679,7 @@ def test_a_log_not_written_for_long_is_not_opened(
         [tmp_path], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES, active_s=3600.0
     )
     found = follower.poll()
-    assert [update.source.key for update in found.updates] == ["new.num"]
+    assert [update.source.key for update in found.updates] == ["b/new.num"]
     assert str(old) not in opened
     assert found.read_bytes == found.total_bytes == 4, "what is not read is not waited for"
     with old.open("a") as file:
@@ -686,3 +688,19 @@ def test_a_log_not_written_for_long_is_not_opened(
     (update,) = follower.poll().updates
     assert list(update.batch.points[0].values) == [1.0, 2.0, 3.0]
     follower.close()
+
+
+@pytest.mark.parametrize(("logs", "are_read"), [(MAX_LOGS_OF_A_RUN, True), (40, False)])
+def test_a_run_that_is_written_is_read_whole(tmp_path: Path, logs: int, are_read: bool) -> None:
+    """Its settings and first logs may be weeks old; a folder of many logs is not one run's."""
+    for number in range(logs):
+        (tmp_path / f"{number}.num").write_text("1\n")
+    long_ago = time.time() - 7200.0
+    for number in range(1, logs):
+        os.utime(tmp_path / f"{number}.num", (long_ago, long_ago))
+    follower = Follower(
+        [tmp_path], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES, active_s=3600.0
+    )
+    read = {update.source.key for update in follower.poll().updates}
+    follower.close()
+    assert read == ({f"{number}.num" for number in range(logs)} if are_read else {"0.num"})

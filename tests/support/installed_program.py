@@ -69,10 +69,15 @@ class Tool:
 
     def says(self, words: str, seconds: float = 30.0) -> bool:
         """Wait for a line with these words."""
+        return self._wait_for(words, self.lines, seconds)
+
+    def complains(self, words: str, seconds: float = 30.0) -> bool:
+        """Wait for a line with these words on stderr."""
+        return self._wait_for(words, self.errors, seconds)
+
+    def _wait_for(self, words: str, lines: list[str], seconds: float) -> bool:
         with self._changed:
-            return self._changed.wait_for(
-                lambda: any(words in line for line in self.lines), seconds
-            )
+            return self._changed.wait_for(lambda: any(words in line for line in lines), seconds)
 
     def stop(self, signal: int, seconds: float = 10.0) -> int:
         """Send a signal; return the exit code."""
