@@ -24,6 +24,7 @@ from ppo_top import parsers
 from ppo_top.files.discovery import Discovery
 from ppo_top.files.log_reader import LogReader
 from ppo_top.files.log_set import LogSet
+from ppo_top.files.mirrors import mirror_problems, shown_path
 from ppo_top.files.passed_over import PassedOver, notebooks_line, passed_over_lines
 from ppo_top.files.read_queue import MAX_CHUNK_BYTES, ReadQueue, adapt_chunk_size
 from ppo_top.files.stdin import StdinReader
@@ -269,8 +270,9 @@ class Follower:
     @property
     def problems(self) -> list[str]:
         """What could not be read or watched, one line each."""
-        lines = [f"{path}: {problem}" for path, problem in self._discovery.problems.items()]
-        lines += self._logs.problems()
+        found = self._discovery.problems.items()
+        lines = [f"{shown_path(path)}: {problem}" for path, problem in found]
+        lines += [*self._logs.problems(), *mirror_problems()]
         return lines + ([self._watcher.problem] if self._watcher.problem else [])
 
     def close(self) -> None:

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ppo_top.files.discovery import FoundFile
 from ppo_top.files.log_reader import LogReader
+from ppo_top.files.mirrors import shown_path
 from ppo_top.files.passed_over import EMPTY, PassedOver
 from ppo_top.files.rejected import RejectedFiles, rechecks_per_round
 from ppo_top.files.tail import FileStamp
@@ -77,7 +78,9 @@ class LogSet:
         return [reader for reader in changed if not self._is_inactive(reader)]
 
     def _add_file(self, found: FoundFile) -> LogReader:
-        key = found.key if found.key not in self._keys else f"{found.root}/{found.key}"
+        key = found.key
+        if key in self._keys:
+            key = f"{shown_path(found.root)}/{key}"
         reader = LogReader(found.path, key, found.root, self._detector, found.is_explicit)
         reader.has_reappeared = key in self._removed_keys
         known = self._memory.known_log(found) if self._memory is not None else None
@@ -229,4 +232,6 @@ class LogSet:
     def problems(self) -> list[str]:
         """What cannot be read, one line each."""
         tails = [reader.tail for reader in self if reader.tail.problem]
-        return self._rejected.problems + [f"{tail.path}: {tail.problem}" for tail in tails]
+        return self._rejected.problems + [
+            f"{shown_path(tail.path)}: {tail.problem}" for tail in tails
+        ]

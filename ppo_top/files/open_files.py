@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from ppo_top.files.mirrors import mirrored_host
 from ppo_top.files.mounts import NETWORK_FILE_SYSTEMS, file_system_type
 
 SCAN_VALID_S = 20.0
@@ -41,8 +42,8 @@ class OpenFiles:
         """Whether none of these logs is open for writing; False where that is unknown.
 
         It is unknown without `/proc` (macOS), inside a container, where very many files are open,
-        on file systems that other machines write to, and for files of users whose processes cannot
-        be seen.
+        on file systems that other machines write to, for copies of another machine's logs, and for
+        files of users whose processes cannot be seen.
         """
         paths = list(logs)
         if not paths:
@@ -77,7 +78,7 @@ class OpenFiles:
         except OSError:
             return False
         kind = self._file_system_type(os.path.dirname(log))
-        is_ours = os.geteuid() in (0, found.st_uid)
+        is_ours = os.geteuid() in (0, found.st_uid) and not mirrored_host(log)
         if not is_ours or not kind or NETWORK_FILE_SYSTEMS.fullmatch(kind):
             return False
         handles = self._open.get(os.path.basename(log), ())

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+from ppo_top.files.mirrors import shown_path
 from ppo_top.text.format import plural
 
 NOT_A_LOG = "unrecognised log format"
@@ -33,7 +34,7 @@ def passed_over_lines(files: Iterable[PassedOver]) -> Iterator[str]:
     by_reason = defaultdict(list)
     for path, reason in sorted(files):
         if reason != UNASKED_NOTEBOOK:
-            by_reason[reason].append(path)
+            by_reason[reason].append(shown_path(path))
     for reason, paths in by_reason.items():
         yield from (f"passed over {path}: {reason}" for path in paths[:MAX_NAMED])
         if len(paths) > MAX_NAMED:
@@ -42,7 +43,7 @@ def passed_over_lines(files: Iterable[PassedOver]) -> Iterator[str]:
 
 def notebooks_line(files: Iterable[PassedOver]) -> str:
     """Which notebooks were passed over; empty if none."""
-    paths = sorted(path for path, reason in files if reason == UNASKED_NOTEBOOK)
+    paths = sorted(shown_path(path) for path, reason in files if reason == UNASKED_NOTEBOOK)
     if not paths:
         return ""
     rest = len(paths) - MAX_NAMED

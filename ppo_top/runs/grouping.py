@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ppo_top.files.mirrors import mirrored_host, shown_path
 from ppo_top.files.stdin import STDIN_NAME
 from ppo_top.model import SourceFacts
 from ppo_top.paths import is_inside
@@ -43,6 +44,8 @@ class LogGroup:
     name: str = ""
     copy_of: str = ""
     """name of the run that this is a copy of"""
+    host: str = ""
+    """the machine that it is on; empty for this one"""
 
 
 class RunGroups:
@@ -93,9 +96,7 @@ class RunGroups:
         near = _neighbour_counts(clusters)
         listed = [each for each in clusters if self._is_listed(each, near)]
         found = self._numbered(listed)
-        names = short_names({group.id: group.path for group in found.values()})
-        for group in found.values():
-            group.name = names[group.id]
+        _name_groups(found.values())
         for copy, original in copies(listed).items():
             if id(original) in found:
                 found[copy].copy_of = found[id(original)].name
@@ -133,15 +134,15 @@ class RunGroups:
             before = self._id_before(cluster)
             if before and before not in taken:
                 taken.add(before)
-                found[id(cluster)] = LogGroup(before, paths[id(cluster)][0], cluster.reasons())
+                found[id(cluster)] = _group(before, paths[id(cluster)][0], cluster)
         for cluster in ordered:
             if id(cluster) not in found:
                 path, inside = paths[id(cluster)]
-                name = inside if inside not in taken else path
+                name = inside if inside not in taken else shown_path(path)
                 while name in taken:
                     name += "'"
                 taken.add(name)
-                found[id(cluster)] = LogGroup(name, path, cluster.reasons())
+                found[id(cluster)] = _group(name, path, cluster)
         self._id_of = {key: group.id for group in found.values() for key in group.joined_by}
         return found
 
@@ -177,6 +178,19 @@ class RunGroups:
         if known is None or known[0] is not one or known[1] is not other:
             known = self._compared[one.id, other.id] = one, other, compare(one.heads, other.heads)
         return known[2]
+
+
+def _group(name: str, path: str, cluster: Cluster) -> LogGroup:
+    return LogGroup(name, shown_path(path), cluster.reasons(), host=mirrored_host(path))
+
+
+def _name_groups(groups: Collection[LogGroup]) -> None:
+    """Name the runs; those of another machine `host: name`."""
+    for host in {group.host for group in groups}:
+        of_host = {group.id: group for group in groups if group.host == host}
+        names = short_names({name: group.path for name, group in of_host.items()})
+        for name, group in of_host.items():
+            group.name = f"{host.strip('[]')}: {names[name]}" if host else names[name]
 
 
 def _absolute(path: str) -> str:

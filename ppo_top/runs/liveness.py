@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ppo_top.files.mirrors import mirrored_host
 from ppo_top.files.open_files import OpenFiles
 from ppo_top.model import State
 from ppo_top.text.format import duration
@@ -105,11 +106,12 @@ def status_at(facts: StateFacts, now: float) -> RunStatus:
     words = f"no new data for {duration(quiet)}"
     if quiet > max(ABANDONED_AFTER_S, 4 * facts.limit):
         return RunStatus(State.ENDED, f"{words} · no end-of-run marker")
-    if _writer_gone(Path(path).name for path, _ in facts.logs):
+    is_here = not any(mirrored_host(path) for path, _ in facts.logs)
+    if is_here and _writer_gone(Path(path).name for path, _ in facts.logs):
         return RunStatus(State.ENDED, f"{words} · process exited")
     if LOG_WRITERS.has_no_writers(Path(path) for path, kept_open in facts.logs if kept_open):
         return RunStatus(State.ENDED, f"{words} · log file closed by writer")
-    if not LOG_WRITERS.can_see_writers:
+    if is_here and not LOG_WRITERS.can_see_writers:
         words += " · this system cannot tell whether a process is still writing"
     return RunStatus(State.STALLED, words)
 

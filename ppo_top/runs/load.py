@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from ppo_top.files.follower import Follower
+from ppo_top.files.mirrors import shown_path
 from ppo_top.files.passed_over import (
     NO_METRICS,
     UNASKED_NOTEBOOK,
@@ -89,7 +90,7 @@ def open_loader(
     if any(run.points or run.findings for run in loader.session.runs.values()):
         return loader
     loader.close()
-    names = ", ".join(clean(str(path)) for path in paths) or str(STDIN_NAME)
+    names = ", ".join(clean(shown_path(path)) for path in paths) or str(STDIN_NAME)
     for line in _why_nothing(loader, names, verbose):
         print(f"ppo-top: {line}", file=err)
     return None
@@ -99,7 +100,7 @@ def is_unreachable(paths: Sequence[Path], err: TextIO) -> bool:
     """Whether one of the paths cannot be read, which is told on `err`."""
     for path in paths:
         if reason := unreachable_reason(path):
-            print(f"ppo-top: {clean(str(path))}: {reason}", file=err)
+            print(f"ppo-top: {clean(shown_path(path))}: {reason}", file=err)
             return True
     return False
 

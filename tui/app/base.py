@@ -13,6 +13,7 @@ from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
 from ppo_top.files.follower import Follower
+from ppo_top.files.mirrors import lost_hosts, mirror_problems
 from ppo_top.files.update import PollResult
 from ppo_top.model import Severity
 from ppo_top.runs.pipeline import Pipeline
@@ -330,7 +331,9 @@ class BaseApp(App[int]):
 
     def _draw_screen(self, cells: int, rows: int) -> ScreenBlock:
         if self.reader is not None:
-            said = (self.reader.follower.watch_status, *self.ui_state.session.problems)
+            self.ui_state.lost_hosts = lost_hosts()
+            status, session = self.reader.follower.watch_status, self.ui_state.session
+            said = (status, *session.problems, *mirror_problems())
             self.ui_state.watching = "; ".join(filter(None, said))
             self.ui_state.why_nothing = []
             if self.ui_state.run is None and self._read_to_end:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.files.follower import Follower
+from ppo_top.files.mirrors import shown_path
 from ppo_top.paths import unreachable_reason
 from ppo_top.tui.state.ui_state import UiState
 
@@ -13,5 +14,5 @@ MAX_REASONS = 5
 def why_nothing(ui: UiState, follower: Follower) -> list[str]:
     """Paths that are not there or may not be read, then files that are no logs; a line for each."""
     reasons = ((path, unreachable_reason(path)) for path in ui.paths)
-    missing = [f"{path}: {why}; waiting for it" for path, why in reasons if why]
+    missing = [f"{shown_path(path)}: {why}; waiting for it" for path, why in reasons if why]
     return [*missing, *follower.problems, *ui.session.passed_over][:MAX_REASONS]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
+from ppo_top.files.mirrors import shown_path
 from ppo_top.paths import is_file
 from ppo_top.tui import Replay
 from ppo_top.tui.app.alternate_screen import on_alternate_screen
@@ -53,7 +54,7 @@ def run(paths: Sequence[Path], settings: Settings, options: ScreenOptions) -> in
     """Show the screen until the user quits; returns the exit code of the process."""
     pipe, drain = _claim_stdin(options.tee) if options.stdin else (None, None)
     _screen_to_terminal()
-    watched = " ".join(str(path) for path in paths) or "standard input"
+    watched = " ".join(map(shown_path, paths)) or "standard input"
     if options.replay is not None and options.replay.title:
         watched = options.replay.title
     with on_alternate_screen(_splash_text(watched)) as keeps_screen:

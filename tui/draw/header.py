@@ -19,6 +19,9 @@ from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.snapshot import RunCounts, Snapshot
 from ppo_top.views.run_view import RunView
 
+MAX_LOST_CELLS = 40
+"""Width of the words on a connection that is lost."""
+
 
 def draw_header(snap: Snapshot, cells: int) -> StyledLine:
     """The first line: watched paths, counts of all runs, which of them is shown."""
@@ -33,6 +36,11 @@ def draw_header(snap: Snapshot, cells: int) -> StyledLine:
 
 
 def _right(snap: Snapshot) -> StyledLine:
+    if snap.lost_hosts:
+        host, seconds = snap.lost_hosts[0]
+        others = f" and {len(snap.lost_hosts) - 1} more" if len(snap.lost_hosts) > 1 else ""
+        lost = f"{clean(host)}{others}: no connection, {duration(seconds)}"
+        return line((shorten(lost, MAX_LOST_CELLS), "warn"), " ")
     if snap.loading is not None:
         share = 100 * snap.loading.read_bytes // max(snap.loading.total_bytes, 1)
         return line((f"reading {share} %", "info"), " ")

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from ppo_top.files.mirrors import shown_path
 from ppo_top.paths import lies_among, state_directory
 from ppo_top.tui.state.chart_options import CHART_AXES, SMOOTHINGS
 from ppo_top.tui.state.run_list import RUN_ORDERS
@@ -37,7 +38,7 @@ class RememberedView:
     def __init__(self, paths: Sequence[Path], environ: Mapping[str, str] = os.environ) -> None:
         folder = state_directory(environ)
         self._file = folder / VIEWS_FILE if paths and not lies_among(folder, paths) else None
-        self._key = "\n".join(sorted(str(path.resolve()) for path in paths))
+        self._key = "\n".join(sorted(shown_path(path.resolve()) for path in paths))
         self._restored: dict[str, Any] = {}
 
     def restore(self, ui: UiState) -> None:

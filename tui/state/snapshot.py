@@ -184,6 +184,7 @@ class Snapshot:
     """What became critical elsewhere, the newest last."""
     waiting_text: str = ""
     why_nothing: Sequence[str] = ()
+    lost_hosts: Sequence[tuple[str, float]] = ()
     acknowledged: Mapping[str, AckNote] = field(default_factory=dict)
     symbols: Symbols = UNICODE_SYMBOLS
     drawing_cache: DrawingCache = field(default_factory=DrawingCache)

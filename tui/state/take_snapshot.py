@@ -46,6 +46,7 @@ def take_snapshot(ui: UiState) -> Snapshot:
         alerts=[text for run_id, text in ui.alerts.items() if run_id in ui.session.runs],
         waiting_text=ui.waiting_text,
         why_nothing=ui.why_nothing,
+        lost_hosts=ui.lost_hosts,
         acknowledged=_notes(ui, run),
         symbols=ui.symbols,
         drawing_cache=ui.drawing_cache,

@@ -93,6 +93,8 @@ class UiState:
     """Runs that became critical and were not looked at since -> what to say of each."""
     watching: str = ""
     """How logs are watched, as text."""
+    lost_hosts: Sequence[tuple[str, float]] = ()
+    """Machines whose logs cannot be read now, each with the seconds since."""
     loading: LoadingProgress | None = None
     metrics: MetricChoice = field(default_factory=MetricChoice)
     search: TextSearch = field(default_factory=TextSearch)
