@@ -121,6 +121,7 @@ SYSTEMS = (
 
 SHARED_OPTIONS = re.compile(
     r" \[(?:-h|--version|--settings FILE|--goal REWARD|--curriculum|--notebooks|--ascii"
+    r"|--ssh COMMAND|--remote-python PROGRAM|--remote-space SIZE"
     r"|--theme \{[^}]*\}|--no-bell)\]"
 )
 """Options that most commands have; the README lists them once."""

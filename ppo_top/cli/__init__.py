@@ -47,7 +47,12 @@ def _run(arguments: list[str]) -> int:
             _check_for_typo(arguments[0])
         arguments = ["watch", *arguments]
     parser, run = make_parser(arguments[0])
-    return run(parser.parse_args(arguments[1:]))
+    options = parser.parse_args(arguments[1:])
+    if any(":" in word for word in getattr(options, "path", ())):
+        from ppo_top.cli.remote_paths import run_with_remote_paths
+
+        return run_with_remote_paths(arguments[0], options, run)
+    return run(options)
 
 
 def _check_for_typo(word: str) -> None:

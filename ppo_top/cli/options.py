@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -30,8 +31,51 @@ def add_paths(parser: argparse.ArgumentParser, many: bool = True) -> None:
         "path",
         nargs="*" if many else 1,
         metavar="PATH",
-        help=f"file or directory (default: {DEFAULT_PATH} if there, else .)",
+        help=f"file or directory (default: {DEFAULT_PATH} if there, else .); HOST:PATH: over ssh",
     )
+    _add_remote_options(parser)
+
+
+def _add_remote_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--ssh",
+        metavar="COMMAND",
+        default=os.environ.get("PPO_TOP_SSH") or "ssh",
+        help="how to reach the host of a HOST:PATH (default: $PPO_TOP_SSH, else ssh)",
+    )
+    parser.add_argument(
+        "--remote-python",
+        metavar="PROGRAM",
+        type=_program,
+        default="python3",
+        help="the Python (3.6 or newer) there (default: python3)",
+    )
+    parser.add_argument(
+        "--remote-space",
+        metavar="SIZE",
+        type=byte_count,
+        default=1 << 30,
+        help="most bytes of logs that are copied from a host (default: 1GiB)",
+    )
+
+
+def _program(text: str) -> str:
+    """A program that can be named to any shell as it is."""
+    if re.fullmatch(r"[\w~./+][\w~./+-]*", text, re.ASCII) is None:
+        raise argparse.ArgumentTypeError("expected the name or the path of a program")
+    return text
+
+
+def byte_count(text: str) -> int:
+    """A size such as `500MB` or `1GiB` in bytes."""
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,3})?)([KMGT]?)(i?)B?", text, re.IGNORECASE)
+    size = 0
+    if found is not None:
+        power = " KMGT".index(found[2].upper() or " ")
+        size = int(float(found[1]) * (1024 if found[3] else 1000) ** power)
+    if size <= 0:
+        raise argparse.ArgumentTypeError("expected a size: 500MB, 1GiB")
+    return size
 
 
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
