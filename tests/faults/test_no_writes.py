@@ -7,12 +7,14 @@ import re
 import shutil
 import signal
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 
 from tests.support.installed_program import DEMO, Tool, copy_of
 from tests.support.program_in_terminal import ProgramTerminal
+from tests.support.stand_in_ssh import __file__ as STAND_IN
 
 STRACE = shutil.which("strace")
 CALLS = "trace=%file,flock,fcntl,ftruncate,fchmod,fchown,fallocate,write,pwrite64"
@@ -105,6 +107,25 @@ def test_nothing_is_written_by_the_exporter(tmp_path: Path, runs: Path) -> None:
     assert not textfile.exists()
     assert f'{runs}/sb3/progress.csv", O_RDONLY' in trace.read_text(errors="replace")
     assert offences(trace, runs) == []
+    assert snapshot(runs) == before
+
+
+@pytest.mark.skipif(STRACE is None, reason="needs strace")
+def test_nothing_is_written_where_logs_of_another_machine_are(tmp_path: Path, runs: Path) -> None:
+    """The script that runs there opens logs for reading, and only that."""
+    trace, python = tmp_path / "trace", tmp_path / "python"
+    tracing = f"{STRACE} -y -f -qq -s 0 -o {trace} -e '{CALLS},%network'"
+    python.write_text(f'#!/bin/sh\nexec {tracing} {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    ssh = ("--ssh", f"{sys.executable} {STAND_IN}", "--remote-python", str(python))
+    before = snapshot(runs)
+    tool = Tool(tmp_path / "home", "check", "--follow", f"node3:{runs}", *ssh)
+    assert tool.says("node3: torch: ", 120), tool.errors
+    tool.stop(signal.SIGINT)
+    text = trace.read_text(errors="replace")
+    assert re.search(rf'{runs}/sb3/progress.csv", O_RDONLY', text)
+    assert offences(trace, runs) == []
+    assert not re.search(r"O_WRONLY|O_RDWR|O_CREAT|connect\(", text)
     assert snapshot(runs) == before
 
 
