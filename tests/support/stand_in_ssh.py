@@ -21,6 +21,7 @@ def pump(
     source: IO[bytes], target: IO[bytes], delay_s: float, count: Path | None, most: int
 ) -> None:
     """Pass bytes on with a delay, at most so many; their number goes to a file."""
+    counter = os.open(count, os.O_WRONLY | os.O_CREAT) if count is not None else None
     waiting: queue.Queue[tuple[float, bytes]] = queue.Queue()
 
     def write() -> None:
@@ -34,8 +35,8 @@ def pump(
                 target.flush()
             except BrokenPipeError:
                 break
-            if count is not None:
-                count.write_text(str(total))
+            if counter is not None:
+                os.pwrite(counter, f"{total:020}".encode(), 0)
         os._exit(255) if total >= most else target.close()
 
     writer = threading.Thread(target=write)
