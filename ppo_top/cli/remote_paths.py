@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from signal import SIG_DFL, SIGHUP, SIGTERM
 
 from ppo_top.cli.options import EXIT_ERROR, Command, UsageError
-from ppo_top.remote.address import BadAddress, parse_remote
+from ppo_top.remote.address import RemotePathError, parse_remote
 from ppo_top.remote.connection import ConnectionOptions
 from ppo_top.remote.hosts import Hosts, connected
 from ppo_top.text.format import clean
@@ -36,7 +36,7 @@ def run_with_remote_paths(name: str, options: argparse.Namespace, run: Command) 
                 return _run_when_complete(hosts, options, run, is_live)
             options.path = hosts.all_paths()
             return run(options)
-    except BadAddress as error:
+    except RemotePathError as error:
         raise UsageError(clean(str(error))) from None
 
 

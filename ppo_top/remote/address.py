@@ -14,8 +14,8 @@ _HOST = re.compile(r"(?!-)[^\s/'\"\\;&|<>$`*?()\x00-\x1f]+")
 """What is handed to ssh as a host: never an option, nothing that a shell would read."""
 
 
-class BadAddress(ValueError):
-    """A word that names a host or a path which cannot be used; its text says why."""
+class RemotePathError(ValueError):
+    """A path on another machine that cannot be used; its text says why."""
 
 
 class RemotePath(NamedTuple):
@@ -37,7 +37,7 @@ def parse_remote(word: str) -> RemotePath | None:
     """The path on another machine that a word means; None for a path on this one.
 
     The rule is that of scp: a colon before any slash, unless there is such a file here. Raises
-    `BadAddress` for a host that could not be one.
+    `RemotePathError` for a host that could not be one.
     """
     url = _URL.fullmatch(word)
     found = url or _SCP.fullmatch(word)
@@ -47,12 +47,12 @@ def parse_remote(word: str) -> RemotePath | None:
     if (inner := _BRACKETS.fullmatch(host)) is not None:
         host, port = inner["host"] or inner["address"], inner["port"] or port
     if _HOST.fullmatch(host) is None:
-        raise BadAddress(f"{word}: not the name of a host; a local path is written ./{word}")
+        raise RemotePathError(f"{word}: not the name of a host; a local path is written ./{word}")
     path = found["path"] or "~"
     if url is not None and path.startswith("/~"):
         path = path[1:]
     if not path.startswith(("/", "~")):
         path = f"~/{path}"
     if "\0" in path or ".." in path.split("/"):
-        raise BadAddress(f"{word}: give the path without `..`")
+        raise RemotePathError(f"{word}: give the path without `..`")
     return RemotePath(host, port, posixpath.normpath(path))

@@ -36,7 +36,7 @@ MOST_COMPARED_BYTES = 1 << 20
 DATABASE_HEAD = b"SQLite format 3\0"
 RECENT_S = 600.0
 """Files written within this time are looked at in every round."""
-ROUND_S, LONGEST_PAUSE_S = 0.5, 30.0
+ROUND_S, LONGEST_PAUSE_S = 0.5, 120.0
 CPU_PAUSE, WALL_PAUSE = 100, 4
 """Seconds to pause per second of processor time, or of waiting, that a look took."""
 DATABASE_S = 10.0

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from ppo_top.files.mirrors import add_mirrors, remove_mirrors
-from ppo_top.remote.address import RemotePath, parse_remote
+from ppo_top.remote.address import RemotePath, RemotePathError, parse_remote
 from ppo_top.remote.connection import Connection, ConnectionOptions
 from ppo_top.remote.mirror import remove_abandoned
 
@@ -89,9 +90,13 @@ class Hosts:
 
 @contextmanager
 def connected(words: Sequence[str], options: ConnectionOptions) -> Iterator[Hosts]:
-    """Connections to the hosts of some words, inside the block."""
+    """Connections to the hosts of some words, inside the block; raises `RemotePathError`."""
     remove_abandoned()
-    hosts = Hosts(words, options)
+    try:
+        hosts = Hosts(words, options)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise RemotePathError(f"{tempfile.gettempdir()}: no room for copies: {why}") from None
     add_mirrors(hosts)
     try:
         hosts.start()

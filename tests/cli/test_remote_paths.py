@@ -125,7 +125,6 @@ def test_without_any_path_there_is_an_error(
         (["--ssh", ""], "--ssh: no command"),
         (["--remote-python", "python3; rm -rf x"], "expected the name or the path of a program"),
         (["--remote-space", "much"], "expected a size: 500MB, 1GiB"),
-        (["-oProxyCommand=x:/runs"], "unrecognized arguments"),
         (["--", "-oProxyCommand=x:/runs"], "not the name of a host"),
     ],
 )
@@ -148,6 +147,17 @@ def test_a_program_of_the_users_takes_the_place_of_python_there(
     shutil.copy(shutil.which("true") or "/bin/true", tmp_path / "my-python")
     assert main(["status", "--remote-python", str(tmp_path / "my-python"), f"node3:{runs}"]) == 2
     assert "node3: cannot connect: ssh ended with code 0" in capsys.readouterr().err
+
+
+def test_without_room_for_copies_there_is_a_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before anything is started."""
+    monkeypatch.setattr("tempfile.tempdir", "/nonexistent")
+    assert main(["check", "node3:/runs"]) == 2
+    assert capsys.readouterr().err == (
+        "ppo-top: /nonexistent: no room for copies: no such file or directory\n"
+    )
 
 
 def test_a_settings_file_there_is_not_used(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.remote.address import BadAddress, RemotePath, parse_remote
+from ppo_top.remote.address import RemotePath, RemotePathError, parse_remote
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_file_that_exists_here_is_meant_itself(
 )
 def test_what_could_be_an_option_or_a_command_is_refused(word: str) -> None:
     """Before ssh is started; neither may a path lead upwards, for copies have the same one."""
-    with pytest.raises(BadAddress, match=r"not the name of a host|without `\.\.`"):
+    with pytest.raises(RemotePathError, match=r"not the name of a host|without `\.\.`"):
         parse_remote(word)
 
 

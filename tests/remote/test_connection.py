@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -187,6 +188,20 @@ def test_a_hostile_far_side_ends_its_own_connection(
     (line,) = hosts.failures()
     assert "does not speak as ppo-top's script does" in line or "prints something" in line
     assert hosts.complete_paths() == [str(runs)]
+
+
+def test_a_far_side_that_sends_without_end_has_to_wait(
+    tmp_path: Path, runs: Path, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that it does not keep this machine busy."""
+    monkeypatch.setattr("ppo_top.remote.transfer.MAX_FRAMES_PER_S", 5000.0)
+    script = tmp_path / "flood"
+    beats = """yes '{"t":"beat","n":0}' | head -12000"""
+    script.write_text(f"""#!/bin/sh\necho ppo-top-1; {beats}; echo '{{"t":"swept","n":0}}'\n""")
+    script.chmod(0o755)
+    start = time.monotonic()
+    connect(f"one:{runs}", python=str(script))
+    assert time.monotonic() - start > 1.0
 
 
 def test_far_sides_end_with_the_connection(runs: Path, connect: Connect) -> None:
