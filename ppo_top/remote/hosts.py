@@ -15,7 +15,7 @@ from ppo_top.remote.mirror import remove_abandoned
 class Hosts:
     """The connections of a call, one for each host that its words name.
 
-    `paths` are the words with paths of copies in their places, `failures` say what cannot be read.
+    Words that name a path of this machine are kept as they are.
     """
 
     def __init__(self, words: Sequence[str], options: ConnectionOptions) -> None:
