@@ -162,3 +162,11 @@ def test_a_silent_run_is_stalled_only_while_it_has_a_writer(
     now[0] += 60.0
     stood = run_status(run, 1_760_000_600)
     assert stood == RunStatus(State.ENDED, "no new data for 10 min · log file closed by writer")
+
+
+def test_nothing_is_known_of_the_writers_of_a_copy(tmp_path: Path) -> None:
+    """The log is on another machine: that nobody writes the copy means nothing."""
+    log = tmp_path / "ppo-top-mirror-a1" / "node3:" / "runs" / "progress.csv"
+    log.parent.mkdir(parents=True)
+    log.write_text("a,b\n")
+    assert not OpenFiles().has_no_writers([log])

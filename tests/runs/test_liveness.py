@@ -12,7 +12,14 @@ from pathlib import Path
 import pytest
 
 from ppo_top.model import State
-from ppo_top.runs.liveness import MIN_STALL_S, RunStatus, run_status, stall_limit
+from ppo_top.runs.liveness import (
+    MIN_STALL_S,
+    RunStatus,
+    StateFacts,
+    run_status,
+    stall_limit,
+    status_at,
+)
 from ppo_top.runs.run import Run
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, WatchedDirectory
 
@@ -155,3 +162,17 @@ def test_a_run_whose_process_exited_has_ended_not_stalled(tmp_path: Path) -> Non
         os.utime(folder / name, (WROTE, WROTE))
     states = [run_status(only_run(tmp_path / str(n)), WROTE + HOUR).state for n in (0, 1)]
     assert states == [State.ENDED, State.STALLED]
+
+
+def test_the_processes_of_another_machine_cannot_be_asked(tmp_path: Path) -> None:
+    """A silent run there is stalled, though its process id means nobody here."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    name = f"events.out.tfevents.1700000000.{socket.gethostname()}.{ended.pid}.0"
+    facts = [
+        StateFacts(None, MIN_STALL_S, 1000.0, [(f"{folder}/{name}", True)])
+        for folder in ("/runs", "/tmp/ppo-top-mirror-a1/node3:/runs")
+    ]
+    here, there = (status_at(each, 1000.0 + 2 * MIN_STALL_S) for each in facts)
+    assert here.state is State.ENDED
+    assert there == RunStatus(State.STALLED, "no new data for 2 min")

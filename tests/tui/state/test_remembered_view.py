@@ -114,3 +114,15 @@ def test_a_write_that_fails_is_silent(
     (tmp_path / "file").write_text("")
     view = RememberedView([runs], {"XDG_STATE_HOME": str(tmp_path / "file")})
     view.save(changed_ui(make_ui_state, runs, view))
+
+
+def test_logs_of_another_machine_are_remembered_by_their_path_there(
+    tmp_path: Path, make_ui_state: MakeUiState, runs: Path, environ: dict[str, str]
+) -> None:
+    """Copies lie in another folder each time."""
+    view = RememberedView([tmp_path / "ppo-top-mirror-one" / "node3:" / "runs"], environ)
+    view.save(changed_ui(make_ui_state, runs, view))
+    again = make_ui_state(runs)
+    RememberedView([tmp_path / "ppo-top-mirror-two" / "node3:" / "runs"], environ).restore(again)
+    assert again.run_list.order == "name"
+    assert list(json.loads(views_file(tmp_path).read_text())) == ["node3:/runs"]
