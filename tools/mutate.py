@@ -42,7 +42,7 @@ TESTS = [
         "test_odd_but_healthy_llm", "test_statements", "test_advice", "test_text_and_ranges",
         "test_judge", "test_causes", "test_critic_symptoms", "test_missing_metrics",
         "test_any_numbers", "test_reward_means", "test_causes_and_last_part", "test_rules_on_rules",
-        "test_facts", "test_persistence", "test_configured_bands",
+        "test_facts", "test_persistence", "test_configured_bands", "test_context",
     )
 ]  # fmt: skip
 """Fast ones; those of whole logs take minutes and are left out."""

@@ -1,0 +1,153 @@
+"""What is known of a run at a row: rewards and their ceiling, steps an update, what is recent."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.model import Mark, Profile, Sample, Severity
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.judge import Judge
+from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumns, draw_rows, profile
+
+UPDATES = {"reward_mean": Sample("update")}
+
+
+def context_of(columns: DrawnColumns, count: int = 30, about: Profile | None = None) -> RuleContext:
+    """What is known after these rows."""
+    run = RuleContext(about or profile())
+    for row in draw_rows(columns, count):
+        run.add_row(row)
+    return run
+
+
+def test_a_reward_counts_once() -> None:
+    """Rows between two rewards hold none."""
+    about = Profile("sb3", "on-policy", samples=UPDATES)
+    run = context_of({"reward_mean": lambda i: i if i % 3 == 0 else None, "lr": 1.0}, 30, about)
+    assert run.reward is not None
+    assert run.reward.points == run.reward.count == 10
+
+
+@pytest.mark.parametrize(("age", "known"), [(0, None), (1, None), (2, 3.0)])
+def test_a_value_is_known_for_some_rows(age: int, known: float | None) -> None:
+    """As old as is asked for, and no older."""
+    run = context_of({"lr": lambda i: 3.0 if i == 27 else None, "entropy": 1.0})
+    assert run.value("lr", age) == known
+
+
+def test_a_value_of_the_row_before_is_still_known() -> None:
+    """Unless asked otherwise: losses and rollouts may alternate."""
+    run = context_of({"lr": lambda i: 3.0 if i == 28 else None, "entropy": 1.0})
+    assert run.value("lr") == 3.0
+    assert run.value("lr", 0) is None
+
+
+@pytest.mark.parametrize(
+    ("ceiling", "start", "now", "reached"),
+    [
+        (500.0, 20.0, 486.0, True),
+        (500.0, 20.0, 484.0, False),
+        (-100.0, -1000.0, -126.0, True),
+        (-100.0, -1000.0, -128.0, False),
+    ],
+)
+def test_a_ceiling_is_reached_at_97_per_cent_of_the_way(
+    ceiling: float, start: float, now: float, reached: bool
+) -> None:
+    """Whatever the sign of the rewards."""
+    about = Profile("sb3", "on-policy", {"reward_threshold": ceiling}, samples=UPDATES)
+    rewards: DrawnColumns = {"reward_mean": lambda i: (start if i < 10 else now) + 0.01 * i}
+    run = context_of(rewards, about=about)
+    assert run.at_max is reached
+
+
+@pytest.mark.parametrize(
+    ("newest", "reached"),
+    [
+        ([1.0] * 8, True),
+        ([0.975] * 8, True),
+        ([0.965] * 8, False),
+        ([1.0] * 5 + [0.88] * 3, True),
+        ([1.0] * 5 + [0.86] * 3, False),
+    ],
+)
+def test_a_share_of_successes_has_a_ceiling_of_one(newest: list[float], reached: bool) -> None:
+    """Eight rewards near 1, of which few are lower."""
+    rewards = [0.2, 0.5, 0.9, 1.0, *newest]
+    assert context_of({"reward_mean": rewards}, len(rewards)).at_max is reached
+
+
+@pytest.mark.parametrize(("count", "reached"), [(13, False), (14, True)])
+def test_a_reward_that_no_longer_changes_is_at_its_ceiling(count: int, reached: bool) -> None:
+    """Eight equal ones at the best level; none is known beforehand."""
+    about = Profile("sb3", "on-policy", samples=UPDATES)
+    rewards = [0.0, 30.0, 20.0, 60.0, 90.0, 100.0, *[150.0] * 8]
+    assert context_of({"reward_mean": rewards}, count, about).at_max is reached
+
+
+@pytest.mark.parametrize(
+    ("columns", "steps"),
+    [
+        ({"iteration": lambda i: 4.0 * i}, 250.0),
+        ({"n_updates": lambda i: 10.0 * i}, 1000.0),
+        ({"n_updates": lambda i: 20.0 * i}, 1000.0),
+        ({"n_updates": lambda i: 80.0 * i}, 125.0),
+        ({"iteration": lambda i: 2.0 * i, "n_updates": lambda i: 80.0 * i}, 500.0),
+        ({"iteration": 5.0}, 0.0),
+        ({"iteration": lambda i: 2000.0 * i}, 0.0),
+        ({"lr": 1.0}, 0.0),
+    ],
+)
+def test_steps_an_update_follow_from_a_counter(columns: DrawnColumns, steps: float) -> None:
+    """Of rollouts, or of epochs: ten are SB3's usual update. A row is 1000 steps after another."""
+    assert context_of(columns).steps_per_update == steps
+
+
+@pytest.mark.parametrize(
+    ("each", "tiny", "small"),
+    [(5.2, True, True), (4.8, False, True), (1.03, False, True), (0.97, False, False)],
+)
+def test_updates_of_few_steps_are_noise(each: float, tiny: bool, small: bool) -> None:
+    """Fewer than 200 say nothing of the critic; in fewer than 1000 hardly an episode ends."""
+    run = context_of({"iteration": lambda i: each * i})
+    assert (run.tiny_updates, run.small_updates) == (tiny, small)
+
+
+@pytest.mark.parametrize(("first", "resumed"), [(20.5, True), (19.5, False)])
+def test_a_log_that_begins_late_is_of_a_resumed_run(first: float, resumed: bool) -> None:
+    """More than twenty rows' steps from 0."""
+    run = RuleContext(profile())
+    for row in draw_rows({"lr": 1.0}, 3):
+        step = int(1000 * (first + row.mark.row))
+        run.add_row(row._replace(mark=Mark(row.mark.row, step, row.mark.time)))
+    assert run.resumed is resumed
+
+
+@pytest.mark.parametrize(("later", "level"), [(3, Severity.WARN), (4, 0)])
+def test_what_has_just_closed_counts_for_three_rows(later: int, level: int) -> None:
+    """For diagnoses, and for rules that ask about others."""
+    run = context_of({"lr": 1.0}, 10)
+    run.last_severities["kl-high"] = Severity.WARN
+    run.closed_rows["kl-high"] = run.mark.row - later
+    assert run.severity_of("kl-high") == level
+    assert run.recently_open() == ({"kl-high"} if level else set())
+
+
+@pytest.mark.parametrize(("rows", "severity"), [((10, 15, 20), 4), ((10, 15, 21), 3)])
+def test_three_skipped_batches_in_ten_rows_are_critical(
+    rows: tuple[int, ...], severity: int
+) -> None:
+    """TRL says on the console that a ratio was far off; once is a warning."""
+    judge = Judge(profile("rlhf"))
+    for row in draw_rows({"lr": 1.0}, 30):
+        judge.add_row(row)
+        if row.mark.row in rows:
+            judge.add_text_evidence("ratio-off:warn", f"skipped {row.mark.row}", row.mark)
+    assert max(f.severity for f in judge.findings if f.rule == "ratio-off") == severity
+
+
+def test_a_number_too_large_to_square_is_cut() -> None:
+    """Whatever its sign; what a row says stays as it is."""
+    run = context_of({**CTRL_COLUMNS, "value_loss": 1e200, "policy_loss": -1e200})
+    assert run.histories["value_loss"].high == 1e60
+    assert run.histories["policy_loss"].low == -1e60
