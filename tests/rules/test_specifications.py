@@ -6,6 +6,7 @@ import pytest
 
 from ppo_top.model import Profile, Sample, Severity
 from tests.rules import (
+    specifications_course,
     specifications_llm,
     specifications_step,
     specifications_text,
@@ -19,6 +20,7 @@ PAIRS = (
     *specifications_value.PAIRS,
     *specifications_llm.PAIRS,
     *specifications_text.PAIRS,
+    *specifications_course.PAIRS,
 )
 
 

@@ -1,0 +1,97 @@
+"""Control tasks: the course of rewards, critics and entropy that the other tables leave open."""
+
+from __future__ import annotations
+
+from ppo_top.model import Severity
+from tests.rules.cases import after, fallen, flat, rise
+from tests.rules.specifications import FLAT, Contrast, at, learned, steady_gain, within
+from tests.rules.specifications_llm import STILL
+from tests.support.drawn_runs import DrawnColumns, jitter
+
+INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
+
+ALTERNATING: DrawnColumns = {"clip_fraction": lambda i: 0.45 if i % 3 == 1 else None,
+    "clip_range": 0.1}  # fmt: skip
+"""Clip fractions of which the KL is logged in another row."""
+
+
+def surprised(row: int = 40, explained: float = 0.1, loss: float = 60.0) -> DrawnColumns:
+    """A good critic that fails in one row, after which the reward falls."""
+    return {
+        "explained_variance": at(row, explained, 0.9),
+        "value_loss": at(row, loss, 4.0),
+        "reward_mean": lambda i: rise(i) if i < 42 else rise(42) - 30.0 * (i - 41),
+    }
+
+
+# fmt: off
+AGE_PAIRS = (
+    Contrast("clip-high", "a KL of the row before counts", {**ALTERNATING, "approx_kl": lambda
+         i: 0.01 if i % 3 == 2 else None}, {"approx_kl": lambda i: 0.01 if i % 3 == 0 else
+         None}, WARN, WATCH),
+)
+
+CRITIC_PAIRS = (
+    Contrast("critic-failing", "its loss is half as high again", {"explained_variance": -0.5,
+         "value_loss": lambda i: 10 * 1.0080**i, **FLAT}, {"value_loss": lambda i: 10 *
+         1.0067**i}, CRIT, 0),
+    Contrast("returns-changed", "it falls by more than half from a good fit", surprised(),
+         surprised(explained=0.6), CRIT, 0),
+    Contrast("returns-changed", "the loss is several times the usual", surprised(),
+         surprised(loss=6.0), CRIT, 0),
+    Contrast("returns-changed", "it was shortly before the fall", surprised(), surprised(row=12),
+         CRIT, 0),
+    Contrast("returns-changed", "an update holds enough steps", {**surprised(), "iteration":
+         lambda i: 4.0 * i}, {"iteration": lambda i: 6.0 * i}, CRIT, 0),
+    Contrast("returns-changed", "the critic was good before", surprised(),
+         {"explained_variance": at(40, 0.1, 0.3)}, CRIT, 0),
+)
+
+ENTROPY_PAIRS = (
+    Contrast("entropy-collapsed", "tokens are discrete, whatever their entropy is near to",
+         {"entropy": after(12, 0.05, 1.4189), **STILL}, {"entropy": after(12, 0.5, 1.4189)},
+         WARN, 0, family="grpo"),
+    Contrast("action-spread", "the reward is below its ceiling", {"policy_std": after(30, 4.0,
+         1.0), **FLAT}, {"reward_mean": 500.0}, WARN, 0, config={"reward_threshold": 500.0}),
+    Contrast("action-noise-growing", "nothing is known of a discrete policy", {"entropy":
+         lambda i: 1.4189 + 0.02 * i, "policy_std": 1.0, **FLAT}, {"policy_std": None,
+         "entropy": lambda i: 0.69 + 0.02 * i}, WARN, 0),
+)
+
+EPISODE_PAIRS = (
+    Contrast("episodes-of-one-step", "nothing was learned", {"ep_len": 1.0, "reward_mean":
+         flat}, {"reward_mean": rise}, WARN, 0),
+    Contrast("episodes-of-one-step", "twenty episodes of one step were the first", {"ep_len":
+         within(0, 21, 1.0, 50.0), "reward_mean": flat}, {"ep_len": within(0, 20, 1.0, 50.0)},
+         WARN, 0),
+    Contrast("episodes-of-one-step", "they were longer before, and for ten updates are not",
+         {"ep_len": within(30, 41, 1.0, 2.1), "reward_mean": flat}, {"ep_len": within(30, 41,
+         1.0, 1.9)}, WARN, 0),
+    Contrast("episodes-of-one-step", "they were longer before, whatever was learned",
+         {"ep_len": after(40, 1.0, 50.0), "reward_mean": learned}, {"ep_len": 1.0}, WARN, 0),
+)
+
+OUTCOME_PAIRS = (
+    Contrast("still-improving", "it rose to the end", {"reward_mean": steady_gain},
+         {"reward_mean": lambda i: 20 + 5.0 * min(i, 50) + jitter(i, 0.1)}, INFO, 0,
+         config={"total_timesteps": 60_000}),
+    Contrast("still-improving", "few updates rose at each", {"reward_mean": lambda i: 20.0 + 9 *
+         i}, {"reward_mean": lambda i: 20.0 + 9 * i - 30 * (i == 2)}, INFO, 0, count=5,
+         config={"total_timesteps": 5_000}),
+    Contrast("at-ceiling", "every evaluation scores the same", {"reward_mean": learned,
+         "eval_reward_mean": 175.0, "eval_reward_std": 0.0}, {"eval_reward_std": 3.0}, INFO, 0),
+    Contrast("at-ceiling", "training comes near to evaluation", {"reward_mean": learned,
+         "eval_reward_mean": 175.0, "eval_reward_std": 0.0}, {"eval_reward_mean": 190.0}, INFO,
+         0),
+    Contrast("at-ceiling", "nothing else is open", {"reward_mean": learned, "eval_reward_mean":
+         175.0, "eval_reward_std": 0.0}, {"approx_kl": 0.2}, INFO, 0),
+    Contrast("eval-gap", "three evaluations in turn are far below", {"reward_mean": learned,
+         "eval_reward_mean": lambda i: -20.0 if i in (20, 30, 40, 50) else None},
+         {"eval_reward_mean": lambda i: {20: 160.0, 30: -20.0, 40: -20.0, 50: -20.0}.get(i)},
+         WARN, WATCH),
+    Contrast("environment-changed", "the reward fell", {"reward_mean": fallen, "ep_len":
+         after(40, 50.0, 100.0)}, {"reward_mean": rise}, WATCH, 0),
+)
+# fmt: on
+
+PAIRS = (*AGE_PAIRS, *CRITIC_PAIRS, *ENTROPY_PAIRS, *EPISODE_PAIRS, *OUTCOME_PAIRS)
