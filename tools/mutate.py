@@ -43,6 +43,7 @@ TESTS = [
         "test_judge", "test_causes", "test_critic_symptoms", "test_missing_metrics",
         "test_any_numbers", "test_reward_means", "test_causes_and_last_part", "test_rules_on_rules",
         "test_facts", "test_persistence", "test_configured_bands", "test_context",
+        "test_reward_course",
     )
 ]  # fmt: skip
 """Fast ones; those of whole logs take minutes and are left out."""
