@@ -32,6 +32,8 @@ MONTH_S = 30 * 86_400.0
 SCRAPES = 5
 IDLE_S = 10.0
 PATIENCE_S = 300.0
+NEXT_STEP = 21
+"""The step of the line that is written."""
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
 BARS = {
@@ -42,16 +44,20 @@ BARS = {
 
 
 def make_runs(root: Path, runs: int, live: int) -> Path:
-    """Copies of the shipped runs, `live` of them written just now; returns a console of those."""
+    """Copies of the shipped runs, `live` of them written just now; returns a console that grows."""
     shipped = sorted(path.parent for path in DEMO_LOGS.glob("*/NOTE.md"))
     hidden, old = shutil.ignore_patterns("NOTE.md"), time.time() - MONTH_S
-    for number in range(runs):
+    for number in range(runs - 1):
         source = shipped[number % len(shipped)]
         folder = root / f"group_{number // 50}" / f"{source.name}_{number}"
         shutil.copytree(source, folder, ignore=hidden)
         for path in (each for each in folder.rglob("*") if each.is_file()):
-            os.utime(path, None if number < live else (old, old))
-    return next(root.glob("group_0/torch_cartpole_lr_*/stdout.log"))
+            os.utime(path, None if number < live - 1 else (old, old))
+    log = root / "growing" / "stdout.log"
+    log.parent.mkdir()
+    console = (DEMO_LOGS / "torch_cartpole_lr" / "stdout.log").read_bytes()
+    log.write_bytes(b"".join(console.splitlines(keepends=True)[: NEXT_STEP - 1]))
+    return log
 
 
 def get(url: str) -> tuple[int, bytes, float]:
@@ -101,16 +107,11 @@ def time_scrapes(url: str) -> tuple[float, int, int]:
 
 def time_new_line(url: str, log: Path) -> float:
     """Seconds from a written line until `/metrics` has it; the scrapes are a part of it."""
-    name = "ppo_top_run_last_change_timestamp_seconds"
-
-    def line_of_run() -> bytes:
-        body = get(f"{url}/metrics?name[]={name}")[1]
-        return next(line for line in body.splitlines() if f'"{log.parent}"'.encode() in line)
-
-    before, start = line_of_run(), time.perf_counter()
+    wanted = f'ppo_top_run_step{{run="{log.parent}"}} {NEXT_STEP:.1f}\n'.encode()
+    start = time.perf_counter()
     with open(log, "ab") as file:
-        file.write(b"Iteration 21/40 | Mean Reward: 20.8 | KL: 0.0047\n")
-    while line_of_run() == before:
+        file.write(f"Iteration {NEXT_STEP}/40 | Mean Reward: 20.8 | KL: 0.0047\n".encode())
+    while wanted not in get(f"{url}/metrics?name[]=ppo_top_run_step")[1]:
         if time.perf_counter() - start > PATIENCE_S:
             raise SystemExit("the new line is not in /metrics")
         time.sleep(0.05)

@@ -7,6 +7,7 @@ is always the same, since node_exporter refuses files that disagree.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -83,12 +84,10 @@ class FleetCollector(Collector):
 
     def describe(self) -> Iterable[Metric]:
         """Every family that there may be: so a scrape can ask for some by their names."""
-        values = {concept_stem(name): _value_help(name) for name in concepts()}
-        described = [_metric(name, text) for name, text in (RUN_HELP | FLEET_HELP).items()]
-        return [
-            *described,
-            *(Metric(VALUE_PREFIX + stem, values[stem], "gauge") for stem in values),
-        ]
+        for name, text in (RUN_HELP | FLEET_HELP).items():
+            yield _metric(name, text)
+        for name in concepts():
+            yield Metric(value_family(name), _value_help(name), "gauge")
 
     def collect(self) -> Iterator[Metric]:
         """All families that have samples."""
@@ -128,8 +127,7 @@ class FleetCollector(Collector):
         found: dict[str, Metric] = {}
         for run in runs:
             for name, part, value in _values(run, self._values):
-                stem = concept_stem(name)
-                family = VALUE_PREFIX + stem
+                family = value_family(name)
                 if family not in found:
                     found[family] = Metric(family, _value_help(name), "gauge")
                 labels = {"run": run.path, **({"part": part} if part else {}), **added}
@@ -187,6 +185,11 @@ def _values(run: ExportedRun, wanted: ExportedValues) -> Iterator[tuple[str, str
         if part not in known and len(known) < MAX_PARTS:
             known.add(part)
             yield name, part, value
+
+
+def value_family(name: str) -> str:
+    """The name of the metric of a concept's values; `_count` is a histogram's suffix."""
+    return re.sub("_count$", "_number", VALUE_PREFIX + concept_stem(name))
 
 
 def _value_help(name: str) -> str:

@@ -10,7 +10,7 @@ import pytest
 
 from ppo_top.catalogue import concepts
 from ppo_top.cli.completion import command_arguments
-from ppo_top.serve.metric_families import FLEET_HELP, RUN_HELP, VALUE_PREFIX
+from ppo_top.serve.metric_families import FLEET_HELP, RUN_HELP, value_family
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
 ROOT = DEMO_LOGS_FOLDER.parent
@@ -18,7 +18,7 @@ FILES = sorted(path for path in (ROOT / "deploy").rglob("*") if path.is_file())
 DOCUMENT = ROOT / "docs" / "fleet.md"
 EXPORTED = {
     *(f"ppo_top_{name}" for name in (*RUN_HELP, *FLEET_HELP)),
-    *(VALUE_PREFIX + name.partition("{")[0] for name in concepts()),
+    *map(value_family, concepts()),
 }
 RECORDED = {"ppo_top_runs_in_trouble", "ppo_top_run_silence", "ppo_top_run_progress"}
 """Names between the colons of recorded series."""

@@ -20,6 +20,7 @@ from ppo_top.serve.metric_families import (
     VALUE_PREFIX,
     ExportedValues,
     FleetCollector,
+    value_family,
 )
 from ppo_top.text.format import clean
 from ppo_top.views.run_facts import OpenRule
@@ -193,10 +194,12 @@ def test_over_http_constant_labels_are_on_the_info_alone() -> None:
 
 def test_every_name_that_can_be_exported_is_allowed() -> None:
     """Names of the classic format, in base units, and no suffix that means another type."""
-    values = [VALUE_PREFIX + name.partition("{")[0] for name in concepts()]
+    values = [value_family(name) for name in concepts()]
     every = [*(f"ppo_top_{name}" for name in (*RUN_HELP, *FLEET_HELP)), *values]
     assert all(re.fullmatch(r"[a-z][a-z0-9_]*", name) for name in every)
-    assert not [name for name in values if re.search(r"_(total|sum|bucket|created|info)$", name)]
+    assert not [
+        name for name in values if re.search(r"_(total|sum|count|bucket|created|info)$", name)
+    ]
 
 
 def test_the_help_of_a_metric_does_not_depend_on_its_part() -> None:

@@ -53,7 +53,7 @@ def write_run(folder: Path) -> Path:
     """The console of a sick training that has not ended, written just now; returns the log."""
     folder.mkdir(parents=True)
     log = folder / "stdout.log"
-    log.write_bytes(b"".join(SICK_CONSOLE.splitlines(keepends=True)[:21]))
+    log.write_bytes(b"".join(SICK_CONSOLE.splitlines(keepends=True)[:20]))
     return log
 
 
