@@ -207,7 +207,7 @@ class Follower:
 
     def file_counts(self) -> tuple[int, int]:
         """How many files are followed; in how many folders none was opened for their age."""
-        return self._logs.counts()
+        return self._logs.counts
 
     def passed_over(self) -> list[PassedOver]:
         """The files below the paths that might be logs and give nothing, and why."""

@@ -13,7 +13,7 @@ import math
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ppo_top.files.discovery import FoundFile
 from ppo_top.files.log_reader import LogReader
@@ -63,6 +63,8 @@ class LogSet:
         self._rejected = RejectedFiles()
         self.progress_is_stale = True
         self._progress = 0, 0
+        self.counts = 0, 0
+        """How many files are followed, and in how many folders all of them are left unopened."""
 
     def __iter__(self) -> Iterator[LogReader]:
         return iter(list(self._readers.values()))
@@ -192,17 +194,18 @@ class LogSet:
         """Bytes that were read, and bytes of all known logs."""
         if self.progress_is_stale:
             self.progress_is_stale = False
-            active = [each for each in self._readers.values() if not self._is_inactive(each)]
-            sizes = [(reader.size, reader.offset) for reader in active]
+            wanted = [self._wanted_in(folder) for folder in self._folders.values()]
+            sizes = [(reader.size, reader.offset) for each in wanted for reader in each]
             read = sum(min(offset, size) for size, offset in sizes)
             self._progress = read, sum(size for size, _ in sizes)
+            self.counts = len(self._readers), sum(not each for each in wanted)
         return self._progress
 
-    def counts(self) -> tuple[int, int]:
-        """How many files are followed, and in how many folders all of them are left unopened."""
-        folders = self._folders.values()
-        unread = sum(all(map(self._is_inactive, folder.values())) for folder in folders)
-        return len(self._readers), unread
+    def _wanted_in(self, folder: Mapping[str, LogReader]) -> list[LogReader]:
+        """The readers of a folder that are not left unopened."""
+        active = [reader for reader in folder.values() if self._is_active(reader)]
+        is_of_a_run = active and len(folder) <= MAX_LOGS_OF_A_RUN
+        return list(folder.values()) if is_of_a_run else active
 
     def read_stamps(self) -> dict[str, FileStamp]:
         """path -> what each file was like when all of it had been read; empty before."""
