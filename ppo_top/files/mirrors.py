@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 MIRROR_PREFIX = "ppo-top-mirror-"
-_MIRRORED = re.compile(rf"(?P<mirror>/.*?/{MIRROR_PREFIX}\w+/)(?P<host>\[[^\]/]+\]|[^/:]+):")
+_MIRRORED = re.compile(rf"(?P<mirror>.*?/{MIRROR_PREFIX}\w+/)(?P<host>\[[^\]/]+\]|[^/:]+):")
 
 
 class MirrorStatus(Protocol):

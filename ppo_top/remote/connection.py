@@ -20,6 +20,7 @@ from ppo_top.remote.address import RemotePath
 from ppo_top.remote.mirror import Mirror
 from ppo_top.remote.protocol import ProtocolError, Request
 from ppo_top.remote.transfer import Transfer
+from ppo_top.support.internal_errors import report_internal_error
 from ppo_top.text.format import clean, duration
 
 SSH_OPTIONS = (
@@ -103,20 +104,29 @@ class Connection:
     # --- the thread --------------------------------------------------------------------------
 
     def _run(self) -> None:
-        while not self._is_stopping:
-            try:
-                self._connect()
-                break
-            except ConnectionFailed as error:
-                self._lost_at = self._lost_at if self.failure else time.monotonic()
-                self.failure = clean(str(error))
-                if self._options.once or error.is_final:
-                    break
+        try:
+            while not self._is_stopping and self._is_wanted_again():
                 self.settled.set()
                 pause = RETRY_PAUSES_S[min(self._attempts, len(RETRY_PAUSES_S) - 1)]
                 self._attempts += 1
                 select.select([self._wakeup.handle], [], [], pause)
-        self.settled.set()
+        except Exception as error:  # noqa: BLE001 (it takes down this connection only)
+            self._fail(report_internal_error(f"copying from {self.mirror.label}", error))
+        finally:
+            self.settled.set()
+
+    def _is_wanted_again(self) -> bool:
+        """Connect until that fails; whether to try it again."""
+        try:
+            self._connect()
+        except ConnectionFailed as error:
+            self._fail(str(error))
+            return not (self._options.once or error.is_final)
+        return False
+
+    def _fail(self, why: str) -> None:
+        self._lost_at = self._lost_at if self.failure else time.monotonic()
+        self.failure = clean(why)
 
     def _connect(self) -> None:
         """One connection, until it ends; raises `ConnectionFailed` unless it ends as it should."""
@@ -176,6 +186,11 @@ class Connection:
             return _banner_text(transfer)
         if transfer.is_silent:
             return "no answer"
+        if transfer.exit_code == 1:
+            python = self._options.python
+            return (
+                f"{python} there is not Python 3.6 or newer: name one with --remote-python ({said})"
+            )
         return f"cannot connect: {said or f'ssh ended with code {transfer.exit_code}'}"
 
 

@@ -16,6 +16,7 @@ MIRROR = "/tmp/ppo-top-mirror-a1_b2c3d"
         (f"{MIRROR}/me@node3:~/runs", "me@node3:~/runs", "me@node3"),
         (f"{MIRROR}/[node3:2222]:/runs/x:y", "[node3:2222]:/runs/x:y", "[node3:2222]"),
         (f"/var/tmp/of:me{MIRROR}/n:/x", "n:/x", "n"),
+        ("/ppo-top-mirror-a1/n:/x", "n:/x", "n"),
         ("/runs/a:b.csv", "/runs/a:b.csv", ""),
         ("runs", "runs", ""),
     ],

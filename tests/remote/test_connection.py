@@ -147,6 +147,30 @@ def test_a_host_that_cannot_be_read_says_why_and_what_to_do(
     assert hosts.complete_paths() == [str(runs)]
 
 
+def test_a_python_that_is_too_old_is_told(tmp_path: Path, runs: Path, connect: Connect) -> None:
+    """As the only thing wrong there."""
+    old = tmp_path / "python2"
+    old.write_text("#!/bin/sh\necho 'SyntaxError: invalid syntax' >&2; exit 1\n")
+    old.chmod(0o755)
+    (line,) = connect(f"one:{runs}", python=str(old)).failures()
+    assert line == (
+        f"one: {old} there is not Python 3.6 or newer: name one with --remote-python "
+        "(SyntaxError: invalid syntax)"
+    )
+
+
+def test_an_error_of_ours_ends_one_connection_only(
+    runs: Path, connect: Connect, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody waits for it."""
+    monkeypatch.setattr("ppo_top.remote.mirror.Mirror.apply", lambda mirror, frame: 1 / 0)
+    hosts = connect(f"one:{runs}", runs)
+    (line,) = hosts.failures()
+    assert line.startswith("one: ")
+    assert "ZeroDivisionError" in line
+    assert hosts.complete_paths() == [str(runs)]
+
+
 def test_an_ssh_that_cannot_be_started_is_told(connect: Connect, runs: Path) -> None:
     """The command is the user's."""
     options = ConnectionOptions(["/nonexistent/ssh"], "python3", 1 << 30, 1000, False, False)
