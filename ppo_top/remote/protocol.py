@@ -117,11 +117,11 @@ class Swept(NamedTuple):
     """Everything that was there has been sent."""
 
 
-class Beat(NamedTuple):
+class KeepAlive(NamedTuple):
     """There is nothing new."""
 
 
-Frame = Hello | RootState | FileData | Place | Gone | Trouble | Swept | Beat
+Frame = Hello | RootState | FileData | Place | Gone | Trouble | Swept | KeepAlive
 
 
 class FrameReader:
@@ -182,7 +182,7 @@ class FrameReader:
         if kind == "hello":
             return Hello(_number(header, "time"))
         if kind in ("swept", "beat"):
-            return Swept() if kind == "swept" else Beat()
+            return Swept() if kind == "swept" else KeepAlive()
         root = _integer(header, "r", self._root_count - 1)
         if kind == "root":
             return RootState(root, _text(header, "kind"), _text(header, "why"))

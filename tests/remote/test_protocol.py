@@ -15,13 +15,13 @@ from ppo_top.remote.far_side import CHUNK_BYTES, MARKER
 from ppo_top.remote.protocol import (
     MAX_BANNER_BYTES,
     MAX_HEADER_BYTES,
-    Beat,
     FileData,
     Frame,
     FrameReader,
     Gone,
     HaveFile,
     Hello,
+    KeepAlive,
     Place,
     ProtocolError,
     Request,
@@ -65,7 +65,7 @@ FRAMES: list[Frame] = [
     Gone(0, "a/b.csv"),
     Trouble(0, "c", "permission denied"),
     Swept(),
-    Beat(),
+    KeepAlive(),
 ]
 
 
