@@ -6,7 +6,6 @@ Text from logs is escaped; settings are shown only on demand, and never what loo
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import NamedTuple
@@ -17,6 +16,7 @@ from ppo_top.output.svg_chart import svg_chart
 from ppo_top.runs.run import Run
 from ppo_top.text.format import clean, count, dated, healthy_text, plural, steps
 from ppo_top.text.marks import MARKS
+from ppo_top.text.secrets_in_text import is_secret, without_secrets
 from ppo_top.views.checklist import in_order_of_need
 from ppo_top.views.curves import PanelTrack
 from ppo_top.views.explanation import explain_verdict
@@ -29,19 +29,6 @@ MAX_CHARTS = 80
 """Charts of a run; those in trouble, then the crucial values come first."""
 
 MAX_SETTINGS = 500
-
-_SECRET_NAME = re.compile(
-    r"key|token|secret|passw|credential|auth|cookie|webhook|private|dsn", re.IGNORECASE
-)
-_HARMLESS_NAME = re.compile(
-    r"(?:num|max|min|n|total|avg|mean|pad|eos|bos|stop)_?\w*tokens?|token(?:izer|s)", re.IGNORECASE
-)
-"""`max_new_tokens` and `tokenizer` are no secrets."""
-_SECRET_VALUE = re.compile(
-    r"\b(?:sk|hf|gh[pousr]|glpat|xox[a-z]|AKIA|eyJ)[-_A-Za-z0-9]{8,}|://[^/\s:]+:[^@\s]+@"
-    r"|(?<![\w/.-])(?=[A-Za-z+]*\d)(?=[\d+]*[A-Za-z])[A-Za-z\d+]{32,}(?![\w/.-])"
-)
-"""Known prefixes of keys, passwords in addresses, and long random words."""
 
 _STYLE = """
 :root{--back:#fff;--text:#1c1e21;--dim:#5c636b;--line:#d5d9de;--card:#f6f7f9;--ok:#1a7f37;
@@ -111,6 +98,11 @@ def html_report(runs: Iterable[Run], now: float, *, with_settings: bool = False)
 
 def _text(words: str) -> str:
     """Text from a log, which may hold anything."""
+    return escape(clean(without_secrets(words)))
+
+
+def _name(words: str) -> str:
+    """The name of a run, which may look like a long random word."""
     return escape(clean(words))
 
 
@@ -121,14 +113,14 @@ def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> R
     step = steps(progress.step, progress.total, progress.axis)
     row = (
         f'<tr><td class="{status.value}">{MARKS[status]}</td>'
-        f'<td><a href="#{anchor}">{_text(view.name)}</a></td><td>{_text(view.verdict_words)}</td>'
+        f'<td><a href="#{anchor}">{_name(view.name)}</a></td><td>{_text(view.verdict_words)}</td>'
         f'<td>{_text(view.state.value)}</td><td class="number">{step}</td>'
         f"<td>{_text(worst)}</td></tr>"
     )
     known = step if progress.axis is not Axis.STEP else f"step {step}"
     facts = [view.trainer, state, known, plural(progress.updates, "update")]
     parts = [
-        f'<h2 id="{anchor}">{_text(view.name)}</h2>',
+        f'<h2 id="{anchor}">{_name(view.name)}</h2>',
         f'<p class="facts">{_text(" · ".join(facts))}</p>',
         _verdict(run, view, status),
         "<h3>Crucial values</h3>",
@@ -226,14 +218,6 @@ def _settings(config: Mapping[str, ConfigValue]) -> str:
     ]
     table = _table(("setting", "value"), rows)
     return f"<details><summary>Settings ({len(rows)})</summary>{table}</details>" if rows else ""
-
-
-def is_secret(name: str, value: ConfigValue) -> bool:
-    """Whether a setting looks like a key, a password or an address that holds one."""
-    if not isinstance(value, str):
-        return False
-    named = _SECRET_NAME.search(name) is not None and _HARMLESS_NAME.search(name) is None
-    return named or _SECRET_VALUE.search(value) is not None
 
 
 def _pairs(pairs: Sequence[tuple[str, str]]) -> str:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 import struct
+import time
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -15,9 +16,9 @@ from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.model import Mark, Status
-from ppo_top.output.html_report import is_secret
 from ppo_top.output.svg_chart import HEIGHT, WIDTH, svg_chart
 from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.text.secrets_in_text import is_secret, without_secrets
 from ppo_top.views.curves import PanelTrack
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
@@ -148,6 +149,20 @@ def test_settings_are_shown_on_demand_without_secrets(tmp_path: Path) -> None:
         ("db", "postgres://me:word@host/db", True),
         ("note", "hf_abcdefghijklmnop", True),
         ("id", "9f86d081884c7d659a2feaa0c55ad015", True),
+        ("wandb_run_token", "x", True),
+        ("password", 123456, True),
+        ("api_key", 12345678, True),
+        ("url", "https://host/run?token=abcdef123", True),
+        ("header", "Bearer abcdefghijk", True),
+        ("note", "password=hunter2", True),
+        ("command", "train.py --api-key abc123", True),
+        ("alerts", "https://hooks.slack.com/services/T000/B000/XXXX", True),
+        ("file", "-----BEGIN OPENSSH PRIVATE KEY-----", True),
+        ("key_dim", 64, False),
+        ("eos_token_id", 2, False),
+        ("num_tokens_seen", "5", False),
+        ("normalise", True, False),
+        ("command", "train.py --max-tokens 64 --lr 0.1", False),
         ("max_tokens", 512, False),
         ("tokenizer", "gpt2", False),
         ("model", "Qwen/Qwen2.5-0.5B-Instruct", False),
@@ -155,9 +170,33 @@ def test_settings_are_shown_on_demand_without_secrets(tmp_path: Path) -> None:
         ("lr", 0.0003, False),
     ],
 )
-def test_what_looks_like_a_secret(name: str, value: str | float, secret: bool) -> None:
+def test_what_looks_like_a_secret(name: str, value: object, secret: bool) -> None:
     """By its name, or by its look."""
     assert is_secret(name, value) is secret
+
+
+def test_a_console_keeps_its_secrets(tmp_path: Path) -> None:
+    """The error with which a run died may hold an address with a password."""
+    folder = tmp_path / "runs" / "9f86d081884c7d659a2feaa0c55ad015"
+    folder.mkdir(parents=True)
+    lines = [f"Iteration {n}/60 | Mean Reward: {n} | KL: 0.01" for n in range(1, 40)]
+    error = "ConnectionError: cannot reach https://bob:hunter2@example.org with token=abc123"
+    text = [*lines, "Traceback (most recent call last):", '  File "train.py", line 1', error]
+    (folder / "train.log").write_text("\n".join(text) + "\n")
+    shown = report(tmp_path, tmp_path / "runs").text
+    assert "ConnectionError: cannot reach https://[hidden]@example.org with [hidden]" in shown
+    assert "hunter2" not in shown and "abc123" not in shown
+    assert folder.name in shown
+
+
+@pytest.mark.parametrize(
+    "piece", ["a", "a:", "--a-", "token ", "hooks.slack.co", "Aa1", "a+", "://"]
+)
+def test_looking_for_secrets_takes_time_in_proportion(piece: str) -> None:
+    """A line of a hundred thousand characters that is almost one is done in an instant."""
+    begin = time.process_time()
+    without_secrets(piece * (100_000 // len(piece)))
+    assert time.process_time() - begin < 2.0
 
 
 def test_nothing_is_written_among_the_logs(
@@ -171,13 +210,15 @@ def test_nothing_is_written_among_the_logs(
 
 
 def test_a_page_of_a_long_run_is_small(tmp_path: Path) -> None:
-    """100,000 points of several metrics are drawn, not listed."""
+    """100,000 points of ten metrics are drawn, not listed."""
     folder = tmp_path / "runs"
     folder.mkdir()
     with open(folder / "progress.csv", "w", encoding="utf-8") as file:
-        file.write("time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/loss\n")
-        for n in range(25_000):
-            file.write(f"{2048 * n},{n % 97},{0.01 + n % 7 / 1000},{1 / (n + 1)}\n")
+        names = ["rollout/ep_rew_mean", "train/approx_kl", *(f"train/own{n}" for n in range(8))]
+        file.write(",".join(["time/total_timesteps", *names]) + "\n")
+        for n in range(10_000):
+            values = [n % 97, 0.01 + n % 7 / 1000, *(1 / (n + k + 1) for k in range(8))]
+            file.write(",".join(map(str, [2048 * n, *values])) + "\n")
     report(tmp_path, folder)
     assert (tmp_path / "out" / "report.html").stat().st_size < 200_000
 
