@@ -46,7 +46,7 @@ def draw_panel_plot(
     texts = [*axis_texts(scale, track.fmt, high), *named]
     if spread:
         name = f"band ± {concept(SPREAD_OF[track.track.concept]).label}"
-        texts.append(PlotText(snap.symbols.translate(name), high - 2, "dim"))
+        texts.append(PlotText(snap.symbols.translate(name), high - 2, "dim", anywhere=True))
     drawn = draw_braille_plot(
         columns.extents,
         columns.styles,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from ppo_top.model import Finding
 from ppo_top.settings import Settings
 from ppo_top.tui.draw.curve_columns import curve_columns, spread_columns
+from ppo_top.tui.draw.panel_plot import draw_panel_plot
 from ppo_top.tui.draw.panels import draw_panels, panel_grid
 from ppo_top.tui.draw.step_axis import step_axis
 from ppo_top.tui.graphics.styled_text import StyledLine, plain_text
@@ -218,3 +220,23 @@ def test_the_reward_has_its_spread_behind_it(make_ui_state: MakeUiState) -> None
     assert max(shaded) > 60 and min(shaded) == 0
     other = cells_of_panel(ui, "value_loss", 90, 14)
     assert "band" not in "\n".join(map(plain_text, other))
+
+
+def test_the_name_of_the_spread_covers_no_curve(
+    make_ui_state: MakeUiState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At any size all of the curve is there; where no row is free, the name is left out."""
+    ui = make_ui_state(Path("tests/data/trl_0.11.4/ppo_wandb"))
+    snap, view = snapshot_of(ui)
+    reward = track_of(view, "reward_mean")
+
+    def texts() -> list[str]:
+        sizes = ((cells, rows) for cells in range(20, 60, 3) for rows in (3, 4, 6))
+        plots = (draw_panel_plot(snap, view, reward, size, has_steps=False) for size in sizes)
+        return ["\n".join(map(plain_text, plot)) for plot in plots]
+
+    named = texts()
+    monkeypatch.setattr("ppo_top.tui.draw.panel_plot.spread_columns", lambda *_: [])
+    curves = [re.sub(r"[^\u2801-\u28ff]", "", text) for text in texts()]
+    assert [re.sub(r"[^\u2801-\u28ff]", "", text) for text in named] == curves
+    assert {"band ±" in text for text in named} == {True, False}
