@@ -223,10 +223,12 @@ def bucket_extents(
     first = int(len(extents) * size + 1e-9)
     first = first if dense else bisect_left(rows, first)
     points = pyramid.values[first : last + 1] if size <= BLOCK_POINTS else ()
+    starts = first_rows(cells + 1, size)
     for cell in range(len(extents), cells):
-        start = int(cell * size + 1e-9)
-        end = max(start + 1, int((cell + 1) * size + 1e-9))
-        stop = min(end, last + 1)
+        start, end = starts[cell], starts[cell + 1]
+        if end <= start:
+            end = start + 1
+        stop = end if end <= last else last + 1
         if not dense:
             start, stop = bisect_left(rows, start), bisect_left(rows, stop)
         block = points[start - first : stop - first]

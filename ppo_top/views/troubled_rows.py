@@ -78,13 +78,25 @@ def returns_settled(timeline: Timeline, row: int) -> bool:
     return best is not None and loss.values[seen - 1] < SETTLED_LOSS * loss.values[best]
 
 
+def _ever_settled(timeline: Timeline, row: int) -> bool:
+    """Whether `returns_settled` may hold at any row so far: a cheap look at the extremes."""
+    loss = timeline.tracks.get("value_loss")
+    seen = loss.count_until(row) if loss else 0
+    if loss is None or not seen:
+        return False
+    low, high = (each.index_of_best(loss.values, seen) for each in (loss.lows, loss.highs))
+    if low is None or high is None:
+        return False
+    return loss.values[low] < SETTLED_LOSS * loss.values[high]
+
+
 def meaningful(
     name: str, extremes: Extremes, last_rows: Sequence[int], timeline: Timeline
 ) -> Extremes:
     """The extremes of a metric's columns, without those that say nothing at the column's last row:
     explained variance of constant returns.
     """
-    if name != "explained_variance":
+    if name != "explained_variance" or not last_rows or not _ever_settled(timeline, last_rows[-1]):
         return extremes
     return [
         None if returns_settled(timeline, row) else pair

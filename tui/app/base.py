@@ -20,11 +20,12 @@ from ppo_top.runs.pipeline import Pipeline
 from ppo_top.support import internal_errors
 from ppo_top.tui.app.canvas import Canvas
 from ppo_top.tui.app.checkpoint_lister import CheckpointLister, CheckpointsListed
+from ppo_top.tui.app.draw_pace import DrawPace
 from ppo_top.tui.app.driver import TerminalDriver
 from ppo_top.tui.app.input_priority import InputPriority
 from ppo_top.tui.app.nothing_found import why_nothing
 from ppo_top.tui.app.notifications import Notifier
-from ppo_top.tui.app.reader_thread import ReaderThread
+from ppo_top.tui.app.reader_thread import ReaderThread, loading_progress
 from ppo_top.tui.app.screen import MainScreen, PollArrived
 from ppo_top.tui.app.signals import install_signal_handlers
 from ppo_top.tui.draw.error_box import draw_error_screen
@@ -32,7 +33,7 @@ from ppo_top.tui.draw.overlays import OVERLAY_FRAME_LINES, draw_screen
 from ppo_top.tui.graphics.theme import THEMES, choose_theme
 from ppo_top.tui.state.autoplay import Playback
 from ppo_top.tui.state.comparison import select_compared_runs
-from ppo_top.tui.state.snapshot import ClickRegion, LoadingProgress, ScreenBlock
+from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock
 from ppo_top.tui.state.ui_state import UiState
 
 JUDGE_SLICE_S = 0.006
@@ -43,12 +44,6 @@ WORKER_RESULT_S = 0.02
 
 KEY_RETRY_S = 0.02
 """Delay before retrying work that yielded to a key."""
-
-DRAW_PAUSE_FACTOR = 8
-"""Drawing new data takes at most one part in this many of the time."""
-
-MIN_DRAW_INTERVAL_S = 0.1
-"""The shortest time between two redraws for new data; keys are answered at once."""
 
 STATE_CHECK_INTERVAL_S = 5.0
 """How often run states are checked without new data, to notice a stall."""
@@ -99,7 +94,7 @@ class BaseApp(App[int]):
         self.playback = Playback(self)
         self._toast_time = 0.0
         self._start_time = time.monotonic()
-        self._draw_interval = MIN_DRAW_INTERVAL_S
+        self.draw_pace = DrawPace()
         self._drawn_run_id = ""
         self._shown_states: list[object] = []
 
@@ -164,7 +159,7 @@ class BaseApp(App[int]):
         ui.session.apply(result)
         left = result.total_bytes - result.read_bytes
         show = result.more and (ui.loading is not None or left > 2_000_000)
-        ui.loading = self._loading_progress(result) if show else None
+        ui.loading = loading_progress(result, ui.session.runs.values()) if show else None
         if self.reader is not None:
             self._unanswered_polls += 1
             if self.reader.error is not None:
@@ -174,11 +169,6 @@ class BaseApp(App[int]):
             if ui.replay is not None:
                 ui.session.assign_pending_logs()
         self._judge_or_yield()
-
-    def _loading_progress(self, result: PollResult) -> LoadingProgress:
-        runs = self.ui_state.session.runs.values()
-        judged = sum(run.judged and not run.has_more_to_read for run in runs)
-        return LoadingProgress(result.read_bytes, result.total_bytes, judged, len(runs))
 
     def _judge(self) -> None:
         """Judge one slice; continue after pending input."""
@@ -193,7 +183,7 @@ class BaseApp(App[int]):
             ui.choose_default_run()
         if done and self._read_to_end:
             self._all_judged()
-        self._draw_after(self._draw_interval if ui.chosen_run_id == self._drawn_run_id else 0.0)
+        self._draw_after(self.draw_pace.delay if ui.chosen_run_id == self._drawn_run_id else 0.0)
         if not done:
             self._judge_in(WORKER_RESULT_S if ui.session.queue.only_waits else 0.001)
 
@@ -317,9 +307,7 @@ class BaseApp(App[int]):
         self.ui_state.allow_stale = False
         self.click_regions = block.click_regions
         self.canvas.show_lines(block.lines)
-        self._draw_interval = min(
-            1.0, max(MIN_DRAW_INTERVAL_S, DRAW_PAUSE_FACTOR * (time.thread_time() - begin))
-        )
+        self.draw_pace.record(time.thread_time() - begin, self._read_to_end)
         if self.ui_state.needed_run_ids != self._needed_run_ids:
             self._needed_run_ids = self.ui_state.needed_run_ids
             self.pipeline.let_go(self._needed_run_ids)

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable
 
 from ppo_top.files.follower import Follower
 from ppo_top.files.update import PollResult
+from ppo_top.runs.run import Run
+from ppo_top.tui.state.snapshot import LoadingProgress
 
 POLL_MAX_POINTS, POLL_BUDGET_S = 50_000, 0.04
 """Points and seconds of one poll: the app applies the result in well below 0.1 s."""
@@ -110,3 +112,10 @@ class ReaderThread:
                 self._reread_wanted.clear()
             elif not result.more:
                 self.follower.wait(MAX_WAIT_S)
+
+
+def loading_progress(result: PollResult, runs: Iterable[Run]) -> LoadingProgress:
+    """How much of the logs was read, and how many of the runs found are judged."""
+    every = list(runs)
+    judged = sum(run.judged and not run.has_more_to_read for run in every)
+    return LoadingProgress(result.read_bytes, result.total_bytes, judged, len(every))
