@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.distinct_names import SharedParts, shared_parts, shorten_distinctly
-from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten
+from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten, width
 from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.snapshot import ClickRegion, RunListEntry, ScreenBlock, Snapshot
 from ppo_top.views.run_view import shown_status
@@ -106,14 +106,16 @@ def _title(snap: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
     elif state is not None and state.replay and not state.one_by_one and len(snap.entries) > 1:
         title = (*title, (" (at replay time)", "dim"))
     else:
-        title = (*title, (f" by {snap.run_order}", "dim"))
+        order = (f" by {snap.run_order}", "dim")
+        room = columns.name + 3 if any(columns[1:5]) else cells
+        title = (*title, order) if width((*title, order)) <= room else title
     heads = [
         ("  finding".ljust(columns.finding), columns.finding),
         ("since".rjust(columns.since), columns.since),
         ("reward".rjust(columns.reward), columns.reward),
         ("step".rjust(columns.step), columns.step),
     ]
-    head = "".join(text for text, width in heads if width)
+    head = "".join(text for text, wide in heads if wide)
     return (*fit_width(title, columns.name + 3), (head, "dim")) if head else title
 
 

@@ -317,3 +317,17 @@ def test_an_acknowledged_finding_steps_back(make_ui_state: MakeUiState) -> None:
     rows = drawn_text(ui, 140, 40)
     assert first.title not in rows[2]
     assert any(f"{len(view.open_findings)} findings, 1 acknowledged" in row for row in rows)
+
+
+def test_the_head_of_the_list_names_the_order_whole_or_not(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """Beside the heads of other columns there may be no room for it."""
+    for name in ("ab", "cd"):
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
+    ui = make_ui_state(tmp_path / "runs")
+    ui.focus = "runs"
+    screens = [drawn_text(ui, cells, 24) for cells in range(40, 141, 4)]
+    heads = [row for rows in screens for row in rows if row.startswith(" Runs")]
+    assert {"by severity" in head for head in heads} == {True, False}
+    assert all("by severity" in head or " by" not in head for head in heads)
