@@ -26,7 +26,7 @@ from ppo_top.files.log_reader import LogReader
 from ppo_top.files.log_set import LogSet
 from ppo_top.files.mirrors import mirror_problems, shown_path
 from ppo_top.files.passed_over import PassedOver, notebooks_line, passed_over_lines
-from ppo_top.files.read_queue import MAX_CHUNK_BYTES, ReadQueue, adapt_chunk_size
+from ppo_top.files.read_queue import MAX_CHUNK_BYTES, ChunkSizes, ReadQueue
 from ppo_top.files.stdin import StdinReader
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import Listing, LogMemory, PollResult, Source, SourceReader, SourceUpdate
@@ -76,7 +76,7 @@ class Follower:
         self._logs = LogSet(detector, clock, active_s, memory)
         wanted = name_pattern or ANY_FILE_NAME
         self._discovery = Discovery(paths, wanted, max_depth, clock, notebooks=notebooks)
-        self._queue = ReadQueue()
+        self._queue, self._chunk_sizes = ReadQueue(), ChunkSizes()
         self._next_sweep = self._next_watch_update = self._last_poll = 0.0
         self._discovery_pending = True
         self._wakeup = WakePipe()
@@ -130,7 +130,7 @@ class Follower:
         if self._once:  # nobody waits for an answer to a key
             reader.chunk_size = MAX_CHUNK_BYTES
         else:
-            adapt_chunk_size(reader, reader.offset - before, self._clock() - start)
+            self._chunk_sizes.adapt(reader, reader.offset - before, self._clock() - start)
         self._logs.progress_is_stale = True
         if isinstance(reader, LogReader) and reader.rejected:
             self._logs.reject(reader)

@@ -60,9 +60,21 @@ class ReadQueue:
             self.push(reader)
 
 
-def adapt_chunk_size(reader: SourceReader, size: int, seconds: float) -> None:
-    """Adjust the next read, after one of `size` bytes, to take about twenty milliseconds."""
-    if size >= reader.chunk_size and seconds < FAST_CHUNK_S:
-        reader.chunk_size = min(MAX_CHUNK_BYTES, reader.chunk_size * 2)
-    elif seconds > SLOW_CHUNK_S:
-        reader.chunk_size = max(MIN_CHUNK_BYTES, reader.chunk_size // 2)
+class ChunkSizes:
+    """How many bytes are read at once: as many as take about twenty milliseconds.
+
+    It is learned for each format, so that not every one of many logs begins with small chunks.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def adapt(self, reader: SourceReader, size: int, seconds: float) -> None:
+        """Choose the size of a reader's next chunk, after one of `size` bytes took some seconds."""
+        name = reader.source.format.name if reader.source is not None else ""
+        chosen = max(reader.chunk_size, self._known.get(name, 0))
+        if seconds > SLOW_CHUNK_S:
+            chosen = max(MIN_CHUNK_BYTES, reader.chunk_size // 2)
+        elif seconds < FAST_CHUNK_S and size >= reader.chunk_size:
+            chosen = max(chosen, min(MAX_CHUNK_BYTES, reader.chunk_size * 2))
+        reader.chunk_size = self._known[name] = chosen

@@ -318,7 +318,7 @@ def test_a_small_log_does_not_wait_for_a_large_one(
     runs: Path, reader: FollowerHarness, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Sources are read in turn, chunk by chunk."""
-    monkeypatch.setattr("ppo_top.files.follower.adapt_chunk_size", lambda *_: None)
+    monkeypatch.setattr("ppo_top.files.read_queue.ChunkSizes.adapt", lambda *_: None)
     (runs / "large.num").write_text("1\n" * 2_000_000)
     os.utime(runs / "large.num", (9e9, 9e9))
     (runs / "small.num").write_text("1\n")
@@ -336,6 +336,17 @@ def test_without_a_screen_a_log_is_read_in_large_pieces(runs: Path) -> None:
         reader.poll_all()
         reader.follower.close()
         assert fewest <= len(reader.updates) <= most
+
+
+def test_the_size_of_a_piece_is_learned_once_for_all_logs(runs: Path) -> None:
+    """The second log does not begin with small pieces again."""
+    reader, pieces = FollowerHarness(runs), []
+    for name in ("first.num", "second.num"):
+        (runs / name).write_text("1\n" * 200_000)
+        reader.poll_all()
+        pieces.append(sum(update.source.key == name for update in reader.updates))
+    reader.follower.close()
+    assert pieces[1] < pieces[0]
 
 
 def test_equal_paths_below_two_roots_have_two_keys(tmp_path: Path) -> None:
