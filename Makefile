@@ -33,6 +33,7 @@ bench: .venv/ready
 	$(PYTHON) -m benchmarks.screen
 	$(PYTHON) -m benchmarks.scale
 	$(PYTHON) -m benchmarks.again
+	$(PYTHON) -m benchmarks.first_answer
 	$(PYTHON) -m benchmarks.fleet
 	$(PYTHON) -m benchmarks.remote
 

@@ -30,7 +30,7 @@ from pathlib import Path
 
 from benchmarks.growing_logs import SB3_METRICS, make_growing_log, write_run
 from benchmarks.ink import rendered_pages
-from benchmarks.terminal import Measure, MeasuredTerminal
+from benchmarks.terminal import BELOW_VERDICT, Measure, MeasuredTerminal
 
 
 def command(path: Path) -> list[str]:
@@ -56,7 +56,7 @@ def start_up(logs: Path, rounds: int) -> list[Measure]:
         terminal = MeasuredTerminal(command(logs))
         terminal.read_for(10, lambda seen: b"ppo-top" in seen)
         first.append(time.perf_counter() - terminal.started)
-        terminal.read_for(10, lambda seen: b"Healthy" in seen or b"since step" in seen)
+        terminal.read_for(10, lambda seen: BELOW_VERDICT in seen)
         verdict.append(time.perf_counter() - terminal.started)
         terminal.close()
     bar = (imported * 1.5 + 0.15) * 1000

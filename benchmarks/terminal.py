@@ -15,6 +15,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+BELOW_VERDICT = b"Crucial values"
+"""What stands below the verdict of a run, whatever it is."""
+
 TERMINAL_SIZE = (40, 140)
 CLOCK_TICKS = os.sysconf("SC_CLK_TCK")
 
