@@ -6,9 +6,9 @@ import json
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ppo_top.model import Severity, Status
+from ppo_top.model import Axis, Severity, Status
 from ppo_top.output.run_report import RunReport
-from ppo_top.text.format import clean, count
+from ppo_top.text.format import clean, dated
 
 
 class ReportedFinding(NamedTuple):
@@ -18,7 +18,8 @@ class ReportedFinding(NamedTuple):
     title: str
     severity: Severity
     since: int | None
-    """first affected step; None in a run without steps"""
+    """first affected step on the run's `axis`; None in a run without steps"""
+    axis: Axis
     message: str
     evidence: Sequence[str]
     causes: Sequence[str]
@@ -27,7 +28,8 @@ class ReportedFinding(NamedTuple):
     @property
     def dated_title(self) -> str:
         """`Update KL too high, since step 14,336`."""
-        return self.title + (f", since step {count(self.since)}" if self.since is not None else "")
+        since = f", since {dated(self.axis, self.since)}" if self.since is not None else ""
+        return self.title + since
 
 
 class ReportedValue(NamedTuple):
@@ -44,10 +46,10 @@ def open_reported(report: RunReport) -> list[ReportedFinding]:
     """The open findings of a run, worst first, without those that an open diagnosis explains."""
     found = json.loads(report.json)
     open_now = {each["rule"]: each for each in found["findings"] if each["cleared_step"] is None}
-    return [_reported(open_now[rule]) for rule in found["open"]]
+    return [_reported(open_now[rule], report.summary.axis) for rule in found["open"]]
 
 
-def _reported(found: dict[str, object]) -> ReportedFinding:
+def _reported(found: dict[str, object], axis: Axis) -> ReportedFinding:
     def lines(key: str) -> list[str]:
         return [clean(str(line)) for line in found[key]]  # type: ignore[attr-defined]
 
@@ -57,6 +59,7 @@ def _reported(found: dict[str, object]) -> ReportedFinding:
         title=clean(str(found["title"])),
         severity=Severity[str(found["severity"]).upper()],
         since=since if isinstance(since, int) else None,
+        axis=axis,
         message=clean(str(found["message"])),
         evidence=lines("evidence"),
         causes=lines("causes"),

@@ -81,6 +81,9 @@ def test_reports_say_update(counted: Path, capsys: pytest.CaptureFixture[str]) -
     assert "update 40" in text and "since update 20" in text
     assert not STEP.search(text)
     assert "update 40" in printed(capsys, "status", counted)
+    for other in ("markdown", "github", "junit"):
+        text = printed(capsys, "check", "--format", other, counted)
+        assert "update 20" in text and not STEP.search(text)
     page = html_report(read_session([counted]).runs.values(), now=0.0)
     assert "update 40" in page and "since update 20" in page
     assert not STEP.search(page)
