@@ -136,15 +136,18 @@ class CsvParser(RowParser):
     # --- column by column ------------------------------------------------------------------------
 
     def _add_block(self, block: bytes) -> bool:
-        """Add many plain rows at once; False if a row is not plain or has no step."""
-        if b'"' in block or self._step_index is None:
+        """Add many plain rows at once; False if a row is not plain or lacks its step."""
+        if b'"' in block:
             return False
         columns = _split_columns(block, self._delimiter.encode(), len(self._tags))
         if columns is None:
             return False
         rows = len(columns[0])
         try:
-            steps = _parse_steps(columns[self._step_index])
+            if self._step_index is None:
+                steps = array("q", range(self._count + 1, self._count + rows + 1))
+            else:
+                steps = _parse_steps(columns[self._step_index])
             times = _parse_times(
                 columns[self._time_index] if self._time_index is not None else (), rows
             )

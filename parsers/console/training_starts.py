@@ -19,6 +19,8 @@ _NAMED = re.compile(
     r"(?:[_ ](?:id|name|number))?(?:\s*[:=#]\s*|\s+)['\"]?(?=[\w./-]*[\d/])([\w./-]{1,200})"
 )
 """What tells one training of a console from the next, in a line of text."""
+_WORDS = ("seed", "run", "trial", "experiment", "fold", "logging to", "learning", "lr", "env")
+"""A line without any of them names nothing: looking for them is quicker."""
 _MAX_TEXT_CHARS = 300
 _MAX_NAMES = 64
 _NUMBER_TAGS = frozenset({"run", "seed", "trial", "fold", "experiment"})
@@ -44,6 +46,9 @@ class TrainingStarts:
     def read_text(self, text: str) -> dict[str, ConfigValue]:
         """Look at a line that holds no record; the seed if it says one."""
         seed: dict[str, ConfigValue] = {}
+        words = text[:_MAX_TEXT_CHARS].lower()
+        if not any(word in words for word in _WORDS):
+            return seed
         for name, word in _NAMED.findall(text[:_MAX_TEXT_CHARS]):
             number = parse_number(word)
             value = word.rstrip("./-") if number is None else number
