@@ -20,7 +20,8 @@ from ppo_top.catalogue import (
 )
 from ppo_top.model import Axis, Sample, Series
 from ppo_top.runs.locations import EVALUATION_NAME
-from ppo_top.runs.row_merge import ConceptStream, StepMapping
+from ppo_top.runs.row_merge import ConceptStream
+from ppo_top.runs.segments import StepMapping
 from ppo_top.runs.source import SourceState
 
 MAX_STREAMS = 2_000
