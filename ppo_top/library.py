@@ -35,7 +35,8 @@ class Point(NamedTuple):
     """A point of a metric, as in a row of `ppo-top export`.
 
     `source` is the file's path below the path that was given, `concept` the metric that the tag is
-    known as (empty if it is not); `time` is in unix seconds, NaN where the log has no clock.
+    known as (empty if it is not); `time` is in unix seconds, NaN where the log has no clock. `axis`
+    is `step`, or `update` where the log states no steps and its updates are counted.
     """
 
     run: str
@@ -45,6 +46,7 @@ class Point(NamedTuple):
     step: int
     time: float
     value: float
+    axis: str
 
 
 def check(

@@ -9,7 +9,7 @@ from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as, option_de
 from ppo_top.model import Finding, Severity, Status
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
-from ppo_top.rules.engine.ranges import HealthyRange, healthy_range, mark_without_finding
+from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
 from ppo_top.text.format import compact, steps
@@ -36,8 +36,9 @@ class CheckRow:
     """One line of the checklist.
 
     `status` is that of the worst open finding about it; without one it is `watch` where the newest
-    value is out of its range. `note` is a remark: "since 14,336", "warming up 3/5", "not logged:
-    ...". `extreme` is the best value so far, or the one farthest outside the range: "6.08 @10k".
+    value is out of its range, `crit` where it is beyond the critical limit. `note` is a remark:
+    "since 14,336", "warming up 3/5", "not logged: ...". `extreme` is the best value so far, or the
+    one farthest outside the range: "6.08 @10k".
     """
 
     concept: str
@@ -108,8 +109,8 @@ def _check_row(
     if not seen:
         return replace(empty, note="no data yet")
     value = track.values[seen - 1]
-    status = mark_without_finding(name, value, run.profile, _returns_settled(run, row, opened))
-    counts = status is mark_without_finding(name, value, run.profile)
+    status = colour(name, value, run.profile, _returns_settled(run, row, opened))
+    counts = status is colour(name, value, run.profile)
     note = "" if counts else "uninformative: returns are constant"
     if worst is not None:
         status = worst[1].status

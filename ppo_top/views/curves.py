@@ -10,9 +10,9 @@ from ppo_top.model import Status
 from ppo_top.rules.engine.ranges import (
     Band,
     HealthyRange,
+    colour,
     find_band,
     healthy_range,
-    mark_without_finding,
 )
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
@@ -90,4 +90,4 @@ def _panel_track(
 def _status(run: Run, row: int, name: str, value: float) -> Status:
     """The mark of a metric that the checklist does not hold, by the same rule as there."""
     worst = worst_finding_on(run.findings, name, row)
-    return worst[1].status if worst else mark_without_finding(name, value, run.profile)
+    return worst[1].status if worst else colour(name, value, run.profile)

@@ -36,19 +36,20 @@ def test_a_paste_is_judged_by_what_it_holds() -> None:
 
 
 def test_the_report_says_which_values_are_out_of_range() -> None:
-    """Those of rules that need more updates before they speak: amber, however far they are out."""
+    """Those of rules that need more updates before they speak: red beyond the critical limit."""
     text = check(PASTE).stdout
     assert "Out of range: KL to reference 5 (healthy 0 to 0.1)\n" in text
     assert "2 updates: what needs a trend is not judged" in text
-    assert "▲ KL to reference " in text
+    assert "✗ KL to reference " in text
 
 
 def test_a_single_record_is_only_watched() -> None:
-    """One value beyond its limit is no finding yet; the headline has the mark of the value."""
-    text = check(PASTE.partition("}")[0] + "}\n").stdout
+    """One value beyond its limit is no finding yet: it is red, and the headline is not green."""
+    record = PASTE.partition("}")[0] + "}\n"
+    text = check(record).stdout
     assert text.startswith("▲ standard input: warming up\n")
     assert "Out of range: KL to reference 5 (healthy 0 to 0.1), truncated fraction 95 %" in text
-    assert "✗" not in text
+    assert json.loads(check(record, "--json").stdout)["runs"][0]["findings"] == []
 
 
 def test_where_more_records_were_possible_a_finding_needs_them() -> None:

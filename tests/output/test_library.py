@@ -60,12 +60,14 @@ def test_a_goal_and_settings_count(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("source", ["all", "best"])
 def test_points_are_the_rows_of_export(source: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """With the same columns and values; a missing time is NaN."""
+    """With the same columns and values, and what the steps are; a missing time is NaN."""
     main(["export", "--format", "csv", "--source", source, str(SICK)])
     head, *rows = csv.reader(capsys.readouterr().out.splitlines())
     found = list(ppo_top.points(SICK, source))
     assert capsys.readouterr() == ("", "")
-    assert head == list(EXPORT_COLUMNS) == list(ppo_top.Point._fields)
+    assert head == list(EXPORT_COLUMNS)
+    assert (*EXPORT_COLUMNS, "axis") == ppo_top.Point._fields
+    assert {point.axis for point in found} == {"step"}
     for point, row in zip(found, rows, strict=True):
         when = "" if math.isnan(point.time) else repr(point.time)
         assert [*map(str, point[:5]), when, repr(point.value)] == row
@@ -135,7 +137,7 @@ def test_the_example_of_a_notebook_gives_a_table_of_runs() -> None:
     names: dict[str, Any] = {}
     for name in ("frame", "wide", "verdicts"):
         exec(example(name), names)
-    assert list(names["points"].columns) == list(EXPORT_COLUMNS)
+    assert list(names["points"].columns) == [*EXPORT_COLUMNS, "axis"]
     summary = names["summary"]
     assert dict(summary["verdict"]) == {SICK.name: "crit", HEALTHY.name: "healthy"}
     assert summary["reward_mean"][HEALTHY.name] > summary["reward_mean"][SICK.name]

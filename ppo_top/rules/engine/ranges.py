@@ -170,17 +170,6 @@ def colour(concept: str, value: float, profile: Profile, settled: bool = False) 
     return Status.OK if found is None else found.colour(value)
 
 
-def mark_without_finding(
-    concept: str, value: float, profile: Profile, settled: bool = False
-) -> Status:
-    """The mark of a value that no finding is about: `ok`, or `watch` however far it is out.
-
-    One update is no verdict: what is worse than `watch` is said by a finding.
-    """
-    found = colour(concept, value, profile, settled)
-    return Status.WATCH if found.is_trouble else found
-
-
 def may_be_nan(concept: str, value: float) -> bool:
     """Whether a healthy run may log NaN: std of one sample, variance explained of equal returns."""
     if not math.isnan(value):
