@@ -151,6 +151,24 @@ def write_output(output: str, text: str) -> None:
         raise UsageError(f"{output}: {error.strerror or error}") from None
 
 
+def add_hook_options(parser: argparse.ArgumentParser, when: str = "") -> None:
+    """`--on` and `--on-existing`; `when` begins their help."""
+    parser.add_argument(
+        "--on",
+        nargs=2,
+        action="append",
+        metavar=("EVENT", "COMMAND"),
+        default=[],
+        help=f"{when}run COMMAND when a finding is as severe as EVENT (watch, warn, crit) "
+        "or has cleared, or a run has stalled, died or finished, or at any of these",
+    )
+    parser.add_argument(
+        "--on-existing",
+        action="store_true",
+        help="with --on: also for what is already there when the watching begins",
+    )
+
+
 def with_hooks(settings: Settings, given: Iterable[Sequence[str]]) -> Settings:
     """The settings with the hooks of `--on EVENT COMMAND`; UsageError if one cannot run.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from ppo_top.cli.options import (
     Command,
     UsageError,
+    add_hook_options,
     add_paths,
     add_settings_options,
     age,
@@ -19,6 +20,7 @@ from ppo_top.cli.options import (
     paths_or_default,
     read_settings,
     refuse_among_logs,
+    with_hooks,
 )
 
 if TYPE_CHECKING:
@@ -37,6 +39,7 @@ def serve(parser: argparse.ArgumentParser) -> Command:
     add_paths(parser)
     _add_listen_options(parser)
     _add_choice_options(parser)
+    add_hook_options(parser)
     add_settings_options(parser)
     return _run
 
@@ -118,7 +121,8 @@ def _run(options: argparse.Namespace) -> int:
 
     try:
         wanted = _service_options(options, paths)
-        service = Service(paths, read_settings(options, paths), wanted)
+        settings = with_hooks(read_settings(options, paths), options.on)
+        service = Service(paths, settings, wanted)
     except UnusableAddress as error:
         raise UsageError(str(error)) from None
     service.run()
@@ -139,6 +143,7 @@ def _service_options(options: argparse.Namespace, paths: Sequence[Path]) -> Serv
         labels=_labels(options.label),
         limits=ExportLimits(options.retire, options.most_runs),
         active_s=options.active,
+        on_existing=options.on_existing,
     )
 
 

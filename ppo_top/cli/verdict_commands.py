@@ -17,6 +17,7 @@ from ppo_top.cli.options import (
     Command,
     UsageError,
     add_cache_option,
+    add_hook_options,
     add_paths,
     add_settings_options,
     age,
@@ -84,20 +85,7 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
         default=math.inf,
         help="with --follow --json: also a line every so often, which says that it still looks",
     )
-    add(
-        "--on",
-        nargs=2,
-        action="append",
-        metavar=("EVENT", "COMMAND"),
-        default=[],
-        help="with --follow: run COMMAND when a finding is as severe as EVENT (watch, warn, crit) "
-        "or has cleared, or a run has stalled, died or finished, or at any of these",
-    )
-    add(
-        "--on-existing",
-        action="store_true",
-        help="with --on: also for what is already there when the watching begins",
-    )
+    add_hook_options(parser, "with --follow: ")
     add("--backtest", action="store_true", help="how often and how early each rule fired")
     add(
         "--fail-on",

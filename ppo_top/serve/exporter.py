@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TextIO
 
 from ppo_top.files.follower import Follower
-from ppo_top.output.follow import report_new_problems
+from ppo_top.output.follow import ChangeReporter, report_new_problems
+from ppo_top.output.hooks import Hooks
 from ppo_top.runs.pipeline import MAX_POLL_POINTS, MAX_POLL_S, Pipeline
 from ppo_top.runs.session import Session
 from ppo_top.serve.fleet import ExportLimits, Fleet, FleetWatch, Look
-from ppo_top.settings import Settings
+from ppo_top.settings import Hook, Settings
 from ppo_top.text.format import duration, plural
 
 JUDGE_S = 0.5
@@ -60,6 +61,16 @@ class Exporter:
         self._next_fleet = 0.0
         self._read_bytes = self._last_read_bytes = 0
         self._is_complete = False
+        self._hooks: Hooks | None = None
+        self._changes: ChangeReporter | None = None
+
+    def start_hooks(
+        self, hooks: Sequence[Hook], tell: Callable[[str], None], existing: bool = False
+    ) -> None:
+        """From now on changes start these commands, as in `check --follow --on`."""
+        if hooks:
+            self._hooks = Hooks(hooks, tell, existing=existing)
+            self._changes = ChangeReporter(self._session, self._hooks.take)
 
     @property
     def is_healthy(self) -> bool:
@@ -92,7 +103,14 @@ class Exporter:
             cost = time.monotonic() - now
             self._next_fleet = now + min(MAX_PAUSE_S, max(MIN_PAUSE_S, PAUSE_FACTOR * cost))
             on_fleet(self.fleet)
+            self._report_to_hooks()
         return done
+
+    def _report_to_hooks(self) -> None:
+        if self._hooks is not None and self._changes is not None:
+            self._changes.report_changes(time.time())
+            if self._is_complete:
+                self._hooks.begin()
 
     def make_fleet(self, seconds: float) -> None:
         """Replace the fleet after a look that took some seconds."""
@@ -107,7 +125,9 @@ class Exporter:
         self._last_read_bytes = read
 
     def close(self) -> None:
-        """Stop following, and end the workers."""
+        """Stop following, and end the workers and the commands of hooks."""
+        if self._hooks is not None:
+            self._hooks.close()
         self._follower.close()
         self._session.close()
 

@@ -7,10 +7,12 @@ import signal
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, TextIO
 
 from ppo_top import __version__
+from ppo_top.output.follow import print_problem
 from ppo_top.serve.exporter import HEALTHY_FOR_S, Exporter, summary_line
 from ppo_top.serve.exposition import Exposition, classic_text
 from ppo_top.serve.fleet import ExportLimits, Fleet
@@ -39,6 +41,8 @@ class ServiceOptions(NamedTuple):
     labels: Mapping[str, str] = {}
     limits: ExportLimits = ExportLimits()
     active_s: float = math.inf
+    on_existing: bool = False
+    """Whether hooks are started also for what is there at first."""
 
 
 class Service:
@@ -63,6 +67,9 @@ class Service:
         self._cleanup = ExitStack()
         self.endpoint = self._open_endpoint()
         self.exporter = Exporter(paths, settings, options.limits, options.active_s, parallel)
+        self.exporter.start_hooks(
+            settings.hooks, partial(print_problem, self._err), options.on_existing
+        )
         self._cleanup.callback(self.exporter.close)
 
     def _open_endpoint(self) -> HttpEndpoint | None:

@@ -270,6 +270,16 @@ def test_what_is_there_at_first_starts_a_hook_on_demand(bench: Path) -> None:
         assert (bench / "called").read_text() == "crit opened\n"
 
 
+def test_serve_starts_hooks_as_well(bench: Path) -> None:
+    """For what happens after everything has been read."""
+    program(bench, "note", "echo $PPO_TOP_SEVERITY $PPO_TOP_EVENT > called")
+    with Shell(bench, "exec ppo-top serve runs/ --listen unix:socket --on crit note") as serving:
+        lines = iter(lambda: read_line(serving.stderr), "")
+        assert any("1 run, 0 in trouble" in line for line in lines)
+        fall_sick(bench)
+        assert (bench / "called").read_text() == "crit opened\n"
+
+
 def test_a_log_directory_can_start_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
