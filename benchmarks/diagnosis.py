@@ -179,7 +179,10 @@ LAST_PART = """
 ## The last part
 
 Runs that were trained after the rules had been frozen, with seeds drawn from that commit's hash and
-in environments that stand nowhere else, judged once.
+in environments that stand nowhere else, judged once. These are the figures of that commit, and
+stay. What they showed was mended afterwards (large costs, and a policy that is soon certain of a
+good way, were called faults: `reward-scale`, `critic-not-learning`, `policy-collapsed`), so that
+another last part has to tell how the rules do now.
 """
 
 ADVICE_PART = """

@@ -251,7 +251,8 @@ def test_demo_live_says_how_to_install_what_it_needs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Without torch: one line with the command."""
-    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    installed = {"textual", "plotext", "ppo_top.tui"}
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: name in installed or None)
     assert main(["demo", "--live", "--fault", "lr"]) == 2
     said = capsys.readouterr().err
     assert said.count("\n") == 1

@@ -28,7 +28,7 @@ BASES: dict[str, DrawnColumns] = {
 
 
 @dataclass(frozen=True)
-class Pair:
+class FactPair:
     """Columns in which a fact holds after so many rows, and others in which it does not."""
 
     fact: str
@@ -58,89 +58,89 @@ def falls_to(value: float, i: int) -> float:
 
 # fmt: off
 CONTROL = (
-    Pair("learning rate cut", {"lr": lambda i: 1.0 if i < 9 else 0.21 if i < 20 else 0.002},
+    FactPair("learning rate cut", {"lr": lambda i: 1.0 if i < 9 else 0.21 if i < 20 else 0.002},
          {"lr": lambda i: 1.0 if i < 9 else 0.19 if i < 20 else 0.0018}),
-    Pair("learning rate cut", {"lr": after(1, 1e-6, 1e-3)}, count=2, other_count=1),
-    Pair("learning rate jumped", {"lr": after(1, 1e-3, 1e-4)}, count=2, other_count=1),
-    Pair("more than 30 epochs an update", {}, config={"n_epochs": 31},
+    FactPair("learning rate cut", {"lr": after(1, 1e-6, 1e-3)}, count=2, other_count=1),
+    FactPair("learning rate jumped", {"lr": after(1, 1e-3, 1e-4)}, count=2, other_count=1),
+    FactPair("more than 30 epochs an update", {}, config={"n_epochs": 31},
          other_config={"n_epochs": 30}),
-    Pair("more than 30 epochs an update", {"n_updates": lambda i: 31.0 * i},
+    FactPair("more than 30 epochs an update", {"n_updates": lambda i: 31.0 * i},
          {"n_updates": lambda i: 30.0 * i}),
-    Pair("more than 30 epochs an update", {"n_updates": lambda i: 10.0 * i + 21 * (i == 29)},
+    FactPair("more than 30 epochs an update", {"n_updates": lambda i: 10.0 * i + 21 * (i == 29)},
          {"n_updates": lambda i: 10.0 * i + 21 * (i == 27)}),
-    Pair("more than 30 epochs an update", {"n_updates": lambda i: 31.0 * i}, count=2,
+    FactPair("more than 30 epochs an update", {"n_updates": lambda i: 31.0 * i}, count=2,
          other_count=1),
-    Pair("fewer than 64 steps an update", {"iteration": lambda i: 16.0 * i, "n_updates": None},
+    FactPair("fewer than 64 steps an update", {"iteration": lambda i: 16.0 * i, "n_updates": None},
          {"iteration": lambda i: 15.0 * i, "n_updates": None}),
-    Pair("reward constant", {"reward_mean": 1.0}, count=3, other_count=2),
-    Pair("reward fell within a few rows", {"reward_mean": lambda i: falls_to(105.0, i)},
+    FactPair("reward constant", {"reward_mean": 1.0}, count=3, other_count=2),
+    FactPair("reward fell within a few rows", {"reward_mean": lambda i: falls_to(105.0, i)},
          {"reward_mean": lambda i: falls_to(110.0, i)}),
-    Pair("reward fell within a few rows", {"reward_mean": lambda i: falls_to(100.0, i)},
+    FactPair("reward fell within a few rows", {"reward_mean": lambda i: falls_to(100.0, i)},
          {"reward_mean": lambda i: falls_to(100.0, i)}, other_count=31),
-    Pair("reward grew a hundredfold", {"reward_mean": at(25, 103.0, 1.0)},
+    FactPair("reward grew a hundredfold", {"reward_mean": at(25, 103.0, 1.0)},
          {"reward_mean": at(24, 103.0, 1.0)}),
-    Pair("reward grew a hundredfold",
+    FactPair("reward grew a hundredfold",
          {"reward_mean": lambda i: 2.0 if i == 5 else 1.0 if i < 20 else 150.0},
          {"reward_mean": lambda i: 2.0 if i == 4 else 1.0 if i < 20 else 150.0}),
-    Pair("critic loss near 0", {"value_loss": 0.97e-4, "reward_mean": 100.0},
+    FactPair("critic loss near 0", {"value_loss": 0.97e-4, "reward_mean": 100.0},
          {"value_loss": 1.03e-4, "reward_mean": 100.0}),
-    Pair("approx KL above 0.05", {"approx_kl": at(25, 0.06, 0.01)},
+    FactPair("approx KL above 0.05", {"approx_kl": at(25, 0.06, 0.01)},
          {"approx_kl": at(24, 0.06, 0.01)}),
-    Pair("explained variance below -1", {"explained_variance": at(25, -2.0, 0.5)},
+    FactPair("explained variance below -1", {"explained_variance": at(25, -2.0, 0.5)},
          {"explained_variance": at(24, -2.0, 0.5)}),
-    Pair("entropy or std above its start", {"policy_std": after(20, 1.53, 1.0)},
+    FactPair("entropy or std above its start", {"policy_std": after(20, 1.53, 1.0)},
          {"policy_std": after(20, 1.47, 1.0)}),
-    Pair("entropy unmoved", {"entropy": 1.0}, count=5, other_count=4),
-    Pair("entropy back at its start", {"entropy": at(18, 0.85, 1.0)},
+    FactPair("entropy unmoved", {"entropy": 1.0}, count=5, other_count=4),
+    FactPair("entropy back at its start", {"entropy": at(18, 0.85, 1.0)},
          {"entropy": at(17, 0.85, 1.0)}),
-    Pair("entropy back at its start", {"entropy": at(20, 0.89, 1.0)},
+    FactPair("entropy back at its start", {"entropy": at(20, 0.89, 1.0)},
          {"entropy": at(20, 0.91, 1.0)}),
-    Pair("entropy back at its start",
+    FactPair("entropy back at its start",
          {"entropy": lambda i: 0.8 if i == 20 else 0.942 if i > 20 else 1.0},
          {"entropy": lambda i: 0.8 if i == 20 else 0.938 if i > 20 else 1.0}),
-    Pair("entropy back at its start", {"entropy": at(4, 0.8, 1.0)}, count=8, other_count=7),
-    Pair("entropy back at its start", {"entropy": within(26, 27, 0.8, 1.0)},
+    FactPair("entropy back at its start", {"entropy": at(4, 0.8, 1.0)}, count=8, other_count=7),
+    FactPair("entropy back at its start", {"entropy": within(26, 27, 0.8, 1.0)},
          {"entropy": within(26, 28, 0.8, 1.0)}),
-    Pair("reward below its start", {"reward_mean": lambda i: 10.0 * (i % 2) - 40.0 * (i > 9)},
+    FactPair("reward below its start", {"reward_mean": lambda i: 10.0 * (i % 2) - 40.0 * (i > 9)},
          {"reward_mean": lambda i: 10.0 * (i % 2)}),
-    Pair("reward below its start", {"reward_mean": lambda i: falls_to(-200.0, i)},
+    FactPair("reward below its start", {"reward_mean": lambda i: falls_to(-200.0, i)},
          {"reward_mean": lambda i: falls_to(50.0, i)}),
 )
 
 REPLAY = (
-    Pair("critic loss 30 times its start", {"critic_loss": after(5, 40.0, 1.0)}, count=10,
+    FactPair("critic loss 30 times its start", {"critic_loss": after(5, 40.0, 1.0)}, count=10,
          other_count=9),
-    Pair("episodes shorter than at the start", {"ep_len": after(5, 30.0, 60.0)}, count=10,
+    FactPair("episodes shorter than at the start", {"ep_len": after(5, 30.0, 60.0)}, count=10,
          other_count=9),
-    Pair("entropy coefficient above its start", {"entropy_coef": after(2, 3.0, 1.0)},
+    FactPair("entropy coefficient above its start", {"entropy_coef": after(2, 3.0, 1.0)},
          {"entropy_coef": after(1, 3.0, 1.0)}),
-    Pair("entropy coefficient above its start", {"entropy_coef": after(3, 3.0, 1.0)}, count=5,
+    FactPair("entropy coefficient above its start", {"entropy_coef": after(3, 3.0, 1.0)}, count=5,
          other_count=4),
-    Pair("entropy coefficient vanished", {"entropy_coef": after(2, 0.001, 1.0)},
+    FactPair("entropy coefficient vanished", {"entropy_coef": after(2, 0.001, 1.0)},
          {"entropy_coef": after(1, 0.001, 1.0)}),
-    Pair("entropy coefficient vanished", {"entropy_coef": after(3, 0.001, 1.0)}, count=5,
+    FactPair("entropy coefficient vanished", {"entropy_coef": after(3, 0.001, 1.0)}, count=5,
          other_count=4),
-    Pair("reward stuck at one value", {"reward_mean": after(2, 5.0, 1.0)}, count=10,
+    FactPair("reward stuck at one value", {"reward_mean": after(2, 5.0, 1.0)}, count=10,
          other_count=9),
-    Pair("reward at its lowest",
+    FactPair("reward at its lowest",
          {"reward_mean": lambda i: -600.0 if i < 10 else -700.0 if i == 20 else -690.3},
          {"reward_mean": lambda i: -600.0 if i < 10 else -700.0 if i == 20 else -689.7}),
-    Pair("reward varies less than at the start",
+    FactPair("reward varies less than at the start",
          {"reward_mean": lambda i: 0.001 * i - (10.0 if i < 20 else 2.0) * (i % 2)}, count=40,
          other_count=39),
-    Pair("reward varies more than at the start",
+    FactPair("reward varies more than at the start",
          {"reward_mean": lambda i: 0.001 * i - (1.0 if i < 29 else 9.0) * (i % 2)},
          {"reward_mean": lambda i: 0.001 * i - (1.0 if i < 31 else 9.0) * (i % 2)}, count=40,
          other_count=40),
-    Pair("action values beyond all returns", {"actor_loss": 700.0}, count=3, other_count=2),
-    Pair("critic loss beyond the squared returns", {"critic_loss": 1e6}, count=3,
+    FactPair("action values beyond all returns", {"actor_loss": 700.0}, count=3, other_count=2),
+    FactPair("critic loss beyond the squared returns", {"critic_loss": 1e6}, count=3,
          other_count=2),
 )
 
 EPSILON = (
-    Pair("epsilon rose again", {"exploration_rate": within(10, 20, 0.147, 0.3)},
+    FactPair("epsilon rose again", {"exploration_rate": within(10, 20, 0.147, 0.3)},
          {"exploration_rate": within(10, 20, 0.153, 0.3)}),
-    Pair("critic loss beyond the squared returns", {"total_loss": 1.03e4, "reward_mean": 100.0},
+    FactPair("critic loss beyond the squared returns", {"total_loss": 1.03e4, "reward_mean": 100.0},
          {"total_loss": 0.97e4, "reward_mean": 100.0}),
 )
 # fmt: on
@@ -153,7 +153,7 @@ PAIRS = (
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: pair.fact)
-def test_a_fact_rests_on_these_rows(pair: Pair) -> None:
+def test_a_fact_rests_on_these_rows(pair: FactPair) -> None:
     """It holds in the first log; in the other one it does not, or cannot be told."""
     base = BASES[pair.family]
     other = {**base, **(pair.not_in or pair.holds)}

@@ -244,10 +244,13 @@ BOUNDARIES = (
         "critic-not-learning", "crit",
         lambda x: {"explained_variance": x, "value_loss": 900.0, **FLAT}, CRIT, -1,
     ),
-    Boundary("reward-scale", "loss", lambda x: {"value_loss": x, "explained_variance": 0.0}, WARN),
     Boundary(
-        "reward-scale", "explained", lambda x: {"value_loss": 3e5, "explained_variance": x}, WARN,
-        -1,
+        "reward-scale", "loss",
+        lambda x: {"value_loss": x, "explained_variance": 0.0, **FLAT}, WARN,
+    ),
+    Boundary(
+        "reward-scale", "explained",
+        lambda x: {"value_loss": 3e5, "explained_variance": x, **FLAT}, WARN, -1,
     ),
     Boundary("value-drift", "high", lambda x: {"value_var": x, "return_var": 1.0}, WATCH,
              family="rlhf"),

@@ -332,3 +332,51 @@ def test_a_loss_that_grows_with_the_squared_returns_is_no_fault() -> None:
     steady: DrawnColumns = {**columns, "reward_mean": 1.0}
     assert "value-loss-rising" not in rules_found(findings(profile(), draw_rows(columns, 12)))
     assert "value-loss-rising" in rules_found(findings(profile(), draw_rows(steady, 12)))
+
+
+def costs(i: int) -> float:
+    """Costs that shrink from 1,600 to 450: returns of thousands for a critic that starts at 0."""
+    return -450.0 - 1150.0 * 0.93**i + gauss(i, 60.0)
+
+
+LARGE_COST_COLUMNS: DrawnColumns = {
+    **CTRL_COLUMNS,
+    "reward_mean": costs,
+    "ep_len": 80.0,
+    "value_loss": lambda i: 3e5 * 0.97**i + 3e4 + jitter(i, 1e4),
+    "explained_variance": lambda i: 0.002 * i + jitter(i, 0.01),
+}
+
+
+def test_large_costs_that_shrink_are_no_alarm() -> None:
+    """The critic lags far behind them, and the policy learns all the same."""
+    found = findings(profile(), draw_rows(LARGE_COST_COLUMNS, 60))
+    assert rules_found(found, WARN) == set()
+
+
+def test_large_costs_that_stay_are_an_alarm() -> None:
+    """The same critic beside a reward that does not move."""
+    stuck = {**LARGE_COST_COLUMNS, "reward_mean": lambda i: -1600.0 + gauss(i, 60.0)}
+    assert "reward-scale" in rules_found(findings(profile(), draw_rows(stuck, 60)), WARN)
+
+
+DETERMINISTIC_COLUMNS: DrawnColumns = {
+    **CTRL_COLUMNS,
+    "reward_mean": lambda i: -8.4 - 46.0 * 0.4**i + gauss(i, 0.1),
+    "ep_len": lambda i: 8.4 + 46.0 * 0.4**i,
+    "entropy": lambda i: 1.386 * 0.78**i,
+    "approx_kl": lambda i: 0.02 if i < 20 else 1e-9,
+    "clip_fraction": lambda i: 0.1 if i < 20 else 0.0,
+}
+"""A short way is found soon, and then always taken."""
+
+
+def test_a_policy_that_is_soon_certain_of_a_good_way_has_not_collapsed() -> None:
+    """Its entropy is gone within 20 updates; its reward stays the best there was."""
+    assert rules_found(findings(profile(), draw_rows(DETERMINISTIC_COLUMNS, 80)), WARN) == set()
+
+
+def test_a_policy_that_is_soon_certain_of_a_bad_way_has_collapsed() -> None:
+    """The same entropy beside a reward that has gained nothing."""
+    bad = {**DETERMINISTIC_COLUMNS, "reward_mean": lambda i: -54.0 + gauss(i, 0.5), "ep_len": 54.0}
+    assert "policy-collapsed" in rules_found(findings(profile(), draw_rows(bad, 80)), CRIT)

@@ -382,6 +382,11 @@ class RuleContext:
         return self.gained and not self.falling
 
     @property
+    def reward_pays(self) -> bool:
+        """Whether the reward has risen by more than noise, and keeps most of that."""
+        return self.keeps_gain and self.reward is not None and self.reward.lost_share <= KEPT_SHARE
+
+    @property
     def learned(self) -> bool:
         """Whether the reward rises, keeps what it gained, or sits at its ceiling."""
         return self.rising or self.at_max or self.keeps_gain
@@ -394,7 +399,7 @@ class RuleContext:
         if rule not in self.open_severities or self.reward is None:
             return False
         lasted = self.mark.row - self.opened_rows.get(rule, self.mark.row)
-        return lasted >= TOLERATED_ROWS and self.keeps_gain and self.reward.lost_share <= KEPT_SHARE
+        return lasted >= TOLERATED_ROWS and self.reward_pays
 
     @property
     def rising(self) -> bool:

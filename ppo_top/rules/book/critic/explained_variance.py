@@ -72,7 +72,8 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
         size = num(run.steps_per_update)
         message = f"explained variance {num(value)}, of {size} samples an update"
         return Assessment(WATCH, value, limits["low"], message)
-    if (run.rising or run.keeps_gain) and not _held_by_setting(run, limits):
+    held = _held_by_setting(run, limits)
+    if (run.rising or run.keeps_gain) and not held:
         message = f"critic explains little (explained variance {num(value)}), yet reward was gained"
         return Assessment(WATCH, value, limits["low"], message)
     improves = _loss_falls(loss)
@@ -82,8 +83,14 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
         return Assessment(INFO, value, limits["low"], message)
     tail = "has never explained the returns" if never else "and its loss is not falling"
     message = f"critic explains none of the returns: explained variance {num(value)}, {tail}"
-    level = CRIT if value < limits["crit"] and not improves else WARN
+    level = CRIT if value < limits["crit"] and not improves else WARN if held else _by_reward(run)
     return Assessment(level, value, limits["low"], message, never, _value_clip(run))
+
+
+def _by_reward(run: RuleContext) -> int:
+    """*Warn* where the reward does badly or is not logged; else, or too early to tell, *watch*."""
+    hurts = run.reward is None or (run.stuck and not run.reward_pays)
+    return WARN if hurts else WATCH
 
 
 def _held_by_setting(run: RuleContext, limits: RuleLimits) -> bool:
@@ -135,7 +142,7 @@ def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if explained >= limits["explained"]:
         return borderline(loss.last)
     message = f"returns are very large (value loss {num(loss.last)}) and the critic cannot fit them"
-    return Assessment(WARN, loss.last, limits["loss"], message)
+    return Assessment(_by_reward(run), loss.last, limits["loss"], message)
 
 
 def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:

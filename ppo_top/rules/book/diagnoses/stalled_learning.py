@@ -7,7 +7,7 @@ from ppo_top.rules.book.diagnoses.oversized_updates import DIAGNOSIS_PERSISTENCE
 from ppo_top.rules.book.updates.learning_rate import is_cut, rate_never_decayed
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN
+from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
@@ -23,7 +23,8 @@ def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     far = not reward.gained or (goal is not None and reward.best < limits["far"] * goal)
     left, stuck = recent_value_text(run, "entropy"), num(reward.smooth)
     message = f"premature convergence: entropy {left}, reward stuck at {stuck}"
-    return Assessment(CRIT if far else WARN, run.value("entropy", 3) or 0.0, None, message)
+    level = CRIT if far else WATCH if run.reward_pays and not missed else WARN
+    return Assessment(level, run.value("entropy", 3) or 0.0, None, message)
 
 
 def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:

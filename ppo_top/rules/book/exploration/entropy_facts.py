@@ -6,7 +6,7 @@ import math
 
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.terms import LLM_FAMILIES, WARN
+from ppo_top.rules.engine.terms import LLM_FAMILIES
 
 
 def initial_entropy(history: History) -> float:
@@ -46,11 +46,9 @@ def has_settled(run: RuleContext) -> bool:
     """Whether the policy became deterministic after learning, and keeps its reward.
 
     A noisy reward is then as high as it gets, but never steady enough to count as a ceiling. A
-    policy that became deterministic early, or lost its reward, has collapsed.
+    policy that lost its reward, or never gained one, has collapsed.
     """
-    entropy, reward = run.histories.get("entropy"), run.reward
-    if entropy is None or reward is None or not reward.gained or reward.falling:
+    entropy = run.histories.get("entropy")
+    if entropy is None or not run.reward_pays:
         return False
-    certain = is_discrete(run) and entropy.last < 0.1 * highest_initial_entropy(entropy)
-    collapsed = run.last_severities.get("entropy-collapsed", 0) >= WARN
-    return certain and reward.lost_share < 0.3 and not collapsed
+    return is_discrete(run) and entropy.last < 0.1 * highest_initial_entropy(entropy)
