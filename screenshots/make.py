@@ -37,7 +37,7 @@ PICTURES: dict[str, tuple[str, tuple[int, int], tuple[str, ...], str]] = {
     "table": ("", (100, 16), ("switch_focus",), "dark-paper"),
     "grpo": ("trl_grpo_lr1e-1", (120, 36), (), "dark-paper"),
     "findings": ("sb3_cartpole_lr3e-2", (120, 40), ("findings",), "dark-paper"),
-    "zoom": ("sb3_cartpole_lr3e-2", (120, 34), ("down", "down", "down", "zoom"), "dark-paper"),
+    "zoom": ("sb3_cartpole_lr3e-2", (120, 34), ("down", "down", "zoom"), "dark-paper"),
     "compare": ("", (120, 36), ("compare",), "dark-paper"),
     "replay": ("sb3_cartpole_lr3e-2", (120, 34), ("first", "next_finding"), "dark-paper"),
     "side-pane": ("sb3_cartpole_lr3e-2", (40, 15), (), "dark-paper"),
