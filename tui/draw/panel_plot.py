@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from ppo_top.catalogue import concept
@@ -76,14 +77,18 @@ def axis_texts(scale: sparkline.Scale, fmt: str, high: int) -> list[PlotText]:
 def limit_texts(
     track: PanelTrack, scale: sparkline.Scale, high: int, symbols: Symbols
 ) -> Iterator[PlotText]:
-    """The healthy range by name: at its limit, or with an arrow where it is off the scale."""
+    """The healthy range by name: at its limit, or with an arrow where it is off the scale.
+
+    The limit that is nearer to the newest value comes first: there may be room for one only.
+    """
     if track.healthy_range is None:
         return
     low, top = track.healthy_range.low, track.healthy_range.high
     shows_band = any(in_band(row, high, track.healthy_range, scale) for row in range(high))
-    for limit, sign in ((low, "≥"), (top, "≤")):
-        if limit is None:
-            continue
+    limits = [(limit, sign) for limit, sign in ((low, "≥"), (top, "≤")) if limit is not None]
+    if math.isfinite(track.newest_value):
+        limits.sort(key=lambda each: abs(track.newest_value - each[0]))
+    for limit, sign in limits:
         name = f"limit {format_metric_value(limit, track.fmt)}"
         text = name
         if shows_band and (low is None or top is None):
