@@ -86,8 +86,9 @@ def limit_texts(
     low, top = track.healthy_range.low, track.healthy_range.high
     shows_band = any(in_band(row, high, track.healthy_range, scale) for row in range(high))
     limits = [(limit, sign) for limit, sign in ((low, "≥"), (top, "≤")) if limit is not None]
-    if math.isfinite(track.newest_value):
-        limits.sort(key=lambda each: abs(track.newest_value - each[0]))
+    newest = track.newest_value
+    if newest is not None and math.isfinite(newest):
+        limits.sort(key=lambda each: abs(newest - each[0]))
     for limit, sign in limits:
         name = f"limit {format_metric_value(limit, track.fmt)}"
         text = name
