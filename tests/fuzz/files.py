@@ -29,6 +29,9 @@ MAX_POLLS = 1_000
 
 StoreFactory = Callable[[Path], Store]
 
+SQLITE_INTEGERS = 2.0**63
+"""An integer of SQLite is below this."""
+
 
 def fuzz_store_file(make: StoreFactory, format_name: str, given: bytes) -> None:
     """The file is these bytes; the second half comes a moment later."""
@@ -120,7 +123,10 @@ def build_mlflow_database(folder: Path, given: bytes) -> Path:
     for row in given.split(RECORD_SEPARATOR):
         cells = [cell.decode(errors="replace") for cell in (*row.split(b"\0", 5), *[b""] * 6)][:6]
         numbers = [float(cell) if cell.replace(".", "", 1).isdecimal() else cell for cell in cells]
-        steps = [int(each) if isinstance(each, float) else each for each in numbers]
+        steps = [
+            int(each) if isinstance(each, float) and each < SQLITE_INTEGERS else each
+            for each in numbers
+        ]
         base.execute(
             "INSERT INTO metrics VALUES (?, ?, ?, ?, ?, ?)", (*cells[:2], numbers[2], *steps[3:])
         )
