@@ -187,11 +187,8 @@ class Judge:
         """Raise what the newest points of a short run agree on: no more of them will come."""
         run = self._context
         for index, persistence in enumerate(self._persistences):
-            rule, limits = self._rules[index].rule, self._rules[index].limits
             level = persistence.pending_level(run.mark)
-            if not level or rule.id in self._failed_rules:
-                continue
-            assessment = rule.assess(run, limits)
+            assessment = self._assess(index) if level else None
             if assessment is not None:
                 self._raise_finding(index, assessment, Severity(level), run.mark)
 
@@ -244,17 +241,12 @@ class Judge:
 
     def _apply_rule(self, index: int) -> None:
         selected, run = self._rules[index], self._context
-        rule, limits = selected.rule, selected.limits
-        if self._failed_rules and rule.id in self._failed_rules:
-            return
-        try:
-            assessment = rule.assess(run, limits)
-        except Exception as error:  # noqa: BLE001 (a bug in a rule disables only that rule)
-            report = internal_errors.report_internal_error
-            self._failed_rules[rule.id] = report(f"the rule {rule.id}", error)
-            return
+        rule = selected.rule
+        assessment = self._assess(index)
         persistence = self._persistences[index]
         if (assessment is None or not assessment.level) and not persistence.is_alert:
+            return
+        if self._failed_rules and rule.id in self._failed_rules:
             return
         tolerated = run.is_tolerated(rule.id)
         if tolerated and rule.eased_to is not None and assessment is not None:
@@ -268,9 +260,21 @@ class Judge:
             return
         if persistence.finding_index is None or rule.id in self._text_rows:
             return
-        clear = int(limits.get("clear_after", DEFAULT_CLEAR_AFTER))
+        clear = int(selected.limits.get("clear_after", DEFAULT_CLEAR_AFTER))
         if persistence.has_cleared(clear, self.findings[persistence.finding_index].is_single):
             self._clear_finding(index, run.mark)
+
+    def _assess(self, index: int) -> Assessment | None:
+        """What a rule says of the newest row; None of one that has failed."""
+        rule = self._rules[index].rule
+        if self._failed_rules and rule.id in self._failed_rules:
+            return None
+        try:
+            return rule.assess(self._context, self._rules[index].limits)
+        except Exception as error:  # noqa: BLE001 (a bug in a rule disables only that rule)
+            report = internal_errors.report_internal_error
+            self._failed_rules[rule.id] = report(f"the rule {rule.id}", error)
+            return None
 
     def _ease_finding(self, index: int, assessment: Assessment, called: int) -> None:
         """Lower the severity of an open finding that is tolerated, once less was called for long.

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
-from ppo_top.rules.engine.context import TOLERATED_ROWS
+from ppo_top.rules.engine.context import TOLERATED_ROWS, RuleContext
 from ppo_top.rules.engine.persistence import EASED_AFTER
+from ppo_top.rules.engine.rule import RuleLimits
 from ppo_top.rules.judge import Judge
 from ppo_top.settings import Settings
 from ppo_top.settings.custom_rule import CustomRule
+from ppo_top.support import internal_errors
 from tests.rules.cases import fallen, flat
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
@@ -355,3 +358,33 @@ def test_the_end_of_a_run_asks_only_about_what_it_logs(logged: str) -> None:
         judge.add_row(row)
     judge.end_run()
     assert judge._failed_rules == {}
+
+
+def test_a_rule_that_breaks_at_the_end_of_a_short_run_takes_down_only_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is asked again there, as no more points will come; the run ends all the same."""
+    broken = "completions-truncated"
+    monkeypatch.setattr(internal_errors, "report_internal_error", lambda where, error: "broken")
+
+    def judge_of_two_rows() -> Judge:
+        judge = Judge(profile("grpo"))
+        for row in draw_rows({"reward_mean": 0.1, "truncated_frac": 0.95}, 2):
+            judge.add_row(row)
+        return judge
+
+    whole = judge_of_two_rows()
+    whole.end_run()
+    assert broken in rules_found(whole.findings, Severity.WATCH)
+
+    def fail(run: RuleContext, limits: RuleLimits) -> None:
+        raise ZeroDivisionError
+
+    judge = judge_of_two_rows()
+    judge._rules = tuple(
+        replace(each, rule=replace(each.rule, assess=fail)) if each.rule.id == broken else each
+        for each in judge._rules
+    )
+    judge.end_run()
+    assert judge._failed_rules == {broken: "broken"}
+    assert broken not in rules_found(judge.findings, Severity.INFO)
