@@ -18,6 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -33,7 +34,7 @@ from benchmarks.labelled_runs import (
 from benchmarks.shares import mean_rate, quantiles, share
 from corpus.accepted_rules import accepted_rules
 from corpus.advice_trials import TRIALS_FILE
-from corpus.last import LAST_FIGURES
+from corpus.last_part import judged_parts
 from corpus.table import CORPUS_RUNS, FAMILIES, RUN_KINDS
 from ppo_top.model import Severity
 
@@ -176,13 +177,13 @@ itself.
 """
 
 LAST_PART = """
-## The last part
+## {title}
 
 Runs that were trained after the rules had been frozen, with seeds drawn from that commit's hash and
-in environments that stand nowhere else, judged once. These are the figures of that commit, and
-stay. What they showed was mended afterwards (large costs, and a policy that is soon certain of a
-good way, were called faults: `reward-scale`, `critic-not-learning`, `policy-collapsed`), so that
-another last part has to tell how the rules do now.
+in environments that stood nowhere else, judged once. These are the figures of that commit, and
+stay.
+
+Judged on {date} at commit {commit}. {afterwards}
 """
 
 ADVICE_PART = """
@@ -205,16 +206,18 @@ TABLE_ROWS = (
 
 def accuracy_document(
     figures: dict[str, Figures],
-    last: dict[str, Any] | None,
+    last_parts: Sequence[dict[str, Any]],
     trials: Sequence[dict[str, Any]] = (),
 ) -> str:
     """The text of docs/accuracy.md."""
     parts = [DOCUMENT]
     for split in ("tune", "check"):
         parts += [f"\n## {split.capitalize()}\n", *_table(figures, split)]
-    if last:
-        stamp = f"Judged on {last['date']} at commit {last['commit']}.\n"
-        parts += [LAST_PART, stamp, *_table(last["figures"], "last")]
+    for number, part in enumerate(last_parts):
+        title = "An earlier last part" if number else "The last part"
+        after = "\n".join(wrap(part.get("afterwards", ""), 100))
+        stated = {"date": part["date"], "commit": part["commit"], "afterwards": after}
+        parts += [LAST_PART.format(title=title, **stated), *_table(part["figures"], "last")]
     if trials:
         parts += [ADVICE_PART, *_trials_table(trials)]
     return "\n".join(parts) + "\n"
@@ -266,9 +269,8 @@ def main() -> None:
     if options.json:
         options.json.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     if options.write_docs:
-        last = json.loads(LAST_FIGURES.read_text("utf-8")) if LAST_FIGURES.exists() else None
         trials = json.loads(TRIALS_FILE.read_text("utf-8")) if TRIALS_FILE.exists() else ()
-        ACCURACY.write_text(accuracy_document(figures, last, trials), encoding="utf-8")
+        ACCURACY.write_text(accuracy_document(figures, judged_parts(), trials), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -24,9 +24,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from corpus.control_task import ControlTask
 from corpus.labels import Meta, healthy_runs
 from corpus.table import CORPUS_RUNS, run_family, run_kind
-from corpus.tasks import CONTROL_TASKS, ControlTask
+from corpus.tasks import CONTROL_TASKS
 from ppo_top.catalogue import hyperparameter
 from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings

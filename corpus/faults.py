@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from stable_baselines3.common.callbacks import BaseCallback
 
-from corpus.tasks import ControlTask
+from corpus.control_task import ControlTask
 
 
 @dataclass(frozen=True)

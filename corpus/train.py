@@ -31,6 +31,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecNormalize
 
 import corpus.environments  # noqa: F401 (registers them)
+from corpus.control_task import ControlTask
 from corpus.faults import (
     CONTROL_FAULTS,
     AlteredEnvironment,
@@ -42,7 +43,8 @@ from corpus.faults import (
 from corpus.labels import label
 from corpus.own import ALGORITHMS
 from corpus.own_logs import LogWriter
-from corpus.tasks import CONTROL_TASKS, ControlTask, PlannedRun, planned_runs
+from corpus.plan import PlannedRun, planned_runs
+from corpus.tasks import CONTROL_TASKS
 
 CORPUS_RUNS = Path(__file__).resolve().parent / "runs"
 LOGS = Path("logs")

@@ -118,7 +118,7 @@ def test_the_document_lists_every_trial() -> None:
         "sick_return": -95.0,
         "regained": False,
     }
-    text = accuracy_document({}, None, [followed, unfound])
+    text = accuracy_document({}, [], [followed, unfound])
     assert "Regained: 1/2 (50 %" in text
     assert "| a-s1 | raise gamma to 0.99 | gamma 0.99 | -90, -5; 0 | yes |" in text
     assert "| b-s1 | none: not found | - | -95, -; 0 | no |" in text

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,16 @@ from benchmarks.diagnosis import accuracy_document, all_figures
 from benchmarks.labelled_runs import judge_run
 from corpus.causes import credit
 from corpus.labels import healthy_runs, judge_harm, visible
-from corpus.last import RefusedError, drawn_runs, frozen_commit, judge_once
+from corpus.last_part import (
+    RefusedError,
+    drawn_runs,
+    frozen_commit,
+    judge_once,
+    judged_parts,
+)
 from corpus.table import CORPUS_RUNS
-from corpus.tasks import FAMILY_TASKS, LAST_TASKS
+from corpus.tasks import CONTROL_TASKS
+from corpus.unseen_tasks import LAST_TASKS
 
 
 def run(fault: str, onset: int = 0, **more: Any) -> dict[str, Any]:
@@ -83,9 +89,11 @@ def test_the_last_part_is_drawn_from_the_commit() -> None:
 
 
 def test_the_last_part_has_environments_of_its_own() -> None:
-    """At least three."""
-    known = {task.environment for task in FAMILY_TASKS}
-    assert len({task.environment for task in LAST_TASKS} - known) >= 3
+    """At least three, none of which stands in another part."""
+    known = {task.environment for task in CONTROL_TASKS.values() if task not in LAST_TASKS}
+    unseen = {task.environment for task in LAST_TASKS}
+    assert len(unseen) >= 3
+    assert not unseen & known
 
 
 def test_the_last_part_belongs_to_one_clean_commit(tmp_path: Path) -> None:
@@ -106,22 +114,27 @@ def test_the_last_part_is_judged_once(tmp_path: Path) -> None:
         judged.append(1)
         return {"last, all": {"runs": 2}}
 
-    stored = judge_once(tmp_path / "last.json", "a1", judge)
-    assert json.loads((tmp_path / "last.json").read_text()) == stored
-    assert stored.keys() == {"date", "commit", "figures"}
+    stored = judge_once(tmp_path, "a1", ["Maze-v0", "Arm-v0", "Maze-v0"], judge)
+    assert judged_parts(tmp_path) == [stored]
+    assert stored.keys() == {"date", "commit", "environments", "figures"}
     with pytest.raises(RefusedError, match="a1"):
-        judge_once(tmp_path / "last.json", "b2", judge)
+        judge_once(tmp_path, "b2", ["Kiln-v0", "Maze-v0"], judge)
     assert judged == [1]
+    other = judge_once(tmp_path, "b2", ["Kiln-v0"], judge)
+    assert judged_parts(tmp_path) == [other, stored]
 
 
-def test_the_document_holds_what_is_stored_of_the_last_part() -> None:
-    """A table for each part, and for the last one its date and commit."""
+def test_the_document_holds_what_is_stored_of_the_last_parts() -> None:
+    """A table for each part, and for the last ones their date and commit, the newest first."""
     healthy = judge_run(CORPUS_RUNS / "cartpole-healthy-s1")
     assert healthy is not None
     figures = all_figures([healthy], ["tune", "check"])
-    assert "## The last part" not in accuracy_document(figures, None)
+    assert "last part" not in accuracy_document(figures, [])
     last = {"last, all": figures["tune, all"]}
-    stored = {"date": "2026-01-02", "commit": "a1b2", "figures": last}
-    text = accuracy_document(figures, stored)
-    assert "Judged on 2026-01-02 at commit a1b2." in text
-    assert text.count("| runs, healthy | 1 |") == 2
+    older = {"date": "2026-01-02", "commit": "a1b2", "figures": last, "afterwards": "Mended."}
+    newer = {"date": "2026-02-03", "commit": "c3d4", "figures": last}
+    text = accuracy_document(figures, [newer, older])
+    assert text.index("Judged on 2026-02-03 at commit c3d4.") < text.index(
+        "Judged on 2026-01-02 at commit a1b2. Mended."
+    )
+    assert text.count("| runs, healthy | 1 |") == 3

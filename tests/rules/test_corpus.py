@@ -114,11 +114,11 @@ def test_a_harmful_fault_is_named(run: Path) -> None:
     assert max(sum(f.rule == rule for f in loud) for rule in named) <= 3
 
 
-MIN_FOUND, MAX_ALARMS = (
-    {"on-policy": 0.9, "value-based": 0.8, "off-policy": 0.7, "own script": 0.8},
-    {"on-policy": 0.05, "value-based": 0.05, "off-policy": 0.05, "own script": 0.05},
-)
-"""Family -> share of the visible harmful runs found, and warnings a healthy run."""
+MIN_FOUND = {"on-policy": 0.9, "value-based": 0.9, "off-policy": 0.9, "own script": 0.9}
+"""Family -> share of the visible harmful runs that are found."""
+
+MAX_ALARMS = 0.1
+"""Warnings a healthy run, in each family."""
 
 
 @pytest.mark.parametrize("family", sorted(MIN_FOUND))
@@ -129,7 +129,7 @@ def test_a_family_as_a_whole(family: str) -> None:
     harmful = [run for run in runs if run.kind == "harmful" and run.visible]
     alarms = sum(f.severity >= Severity.WARN for run in healthy for f in run.findings)
     assert sum(bool(run.found()) for run in harmful) >= MIN_FOUND[family] * len(harmful)
-    assert alarms <= MAX_ALARMS[family] * len(healthy)
+    assert alarms <= MAX_ALARMS * len(healthy)
 
 
 @pytest.mark.parametrize("count", [1, 3])

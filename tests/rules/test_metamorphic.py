@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 from corpus.table import CORPUS_RUNS, run_kind
-from corpus.tasks import FURTHER_TASKS, LATER_TASKS
+from corpus.tasks import FURTHER_TASKS
+from corpus.unseen_tasks import LATER_TASKS
 from ppo_top.model import Severity
 from tests.support.relogged_runs import (
     CLEANRL_NAMES,

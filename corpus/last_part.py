@@ -1,11 +1,11 @@
 """The *last* part of the corpus: trained after the rules are frozen, judged once.
 
-    python -m corpus.last [--until HH:MM]
+    python -m corpus.last_part [--until HH:MM]
 
 It needs the trainers' environment, and a work tree without changes. Seeds and faults are drawn from
 the hash of the commit that is checked out when it is first called; later calls go on with that
 commit only. When every run is there, they are judged, and date, commit and figures are stored in
-`corpus/last.json`: after that it refuses.
+`corpus/last/`: after that it refuses. Each further last part has environments of its own.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from corpus.tasks import LAST_TASKS, ControlTask, PlannedRun, faults_of
+from corpus.control_task import ControlTask
+from corpus.plan import PlannedRun, faults_of
+from corpus.unseen_tasks import LAST_TASKS
 
 LAST_RUNS = Path(__file__).resolve().parent / "last_runs"
-LAST_FIGURES = Path(__file__).resolve().parent / "last.json"
+JUDGED_PARTS = Path(__file__).resolve().parent / "last"
 COMMIT_FILE = "commit.txt"
 HEALTHY_RUNS, FAULTY_RUNS = 8, 12
 """Runs a task."""
@@ -64,24 +66,33 @@ def frozen_commit(folder: Path, head: str, changed: str) -> str:
 
 
 def judge_once(
-    figures_file: Path, commit: str, judge: Callable[[], dict[str, Any]]
+    folder: Path, commit: str, environments: Iterable[str], judge: Callable[[], dict[str, Any]]
 ) -> dict[str, Any]:
-    """Judge and store date, commit and figures; `RefusedError` if that was done before."""
-    refuse_if_judged(figures_file)
-    stored = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "commit": commit,
-        "figures": judge(),
-    }
-    figures_file.write_text(json.dumps(stored, indent=1) + "\n", encoding="utf-8")
+    """Judge and store date, commit, environments and figures.
+
+    Raises `RefusedError` if one of the environments stands in a part that has been judged.
+    """
+    names = sorted(set(environments))
+    refuse_if_judged(folder, names)
+    today = datetime.now(UTC).date().isoformat()
+    stored = {"date": today, "commit": commit, "environments": names, "figures": judge()}
+    folder.mkdir(exist_ok=True)
+    text = json.dumps(stored, indent=1) + "\n"
+    (folder / f"{today}-{commit[:8]}.json").write_text(text, encoding="utf-8")
     return stored
 
 
-def refuse_if_judged(figures_file: Path) -> None:
+def judged_parts(folder: Path = JUDGED_PARTS) -> list[dict[str, Any]]:
+    """What is stored of the parts that have been judged, the newest first."""
+    texts = (path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.json")))
+    return [json.loads(text) for text in texts][::-1]
+
+
+def refuse_if_judged(folder: Path, environments: Iterable[str]) -> None:
     """Raise `RefusedError` if there are figures already."""
-    if figures_file.exists():
-        stored = json.loads(figures_file.read_text(encoding="utf-8"))
-        raise RefusedError(f"judged on {stored['date']} at commit {stored['commit']}")
+    for stored in judged_parts(folder):
+        if not set(environments).isdisjoint(stored["environments"]):
+            raise RefusedError(f"judged on {stored['date']} at commit {stored['commit']}")
 
 
 def train_and_judge(until: str | None) -> dict[str, Any] | None:
@@ -90,7 +101,8 @@ def train_and_judge(until: str | None) -> dict[str, Any] | None:
     from benchmarks.labelled_runs import judge_runs
     from corpus.train import run_id, train_missing  # needs the trainers
 
-    refuse_if_judged(LAST_FIGURES)
+    environments = {task.environment for task in LAST_TASKS}
+    refuse_if_judged(JUDGED_PARTS, environments)
     changed = _git("status", "--porcelain", "--", ":/", f":(top,exclude)corpus/{LAST_RUNS.name}")
     commit = frozen_commit(LAST_RUNS, _git("rev-parse", "HEAD"), changed)
     runs = drawn_runs(commit, LAST_TASKS)
@@ -98,7 +110,10 @@ def train_and_judge(until: str | None) -> dict[str, Any] | None:
     if not all((LAST_RUNS / run_id(run) / "meta.json").exists() for run in runs):
         return None
     return judge_once(
-        LAST_FIGURES, commit, lambda: all_figures(list(judge_runs(LAST_RUNS, ["last"])), ["last"])
+        JUDGED_PARTS,
+        commit,
+        environments,
+        lambda: all_figures(list(judge_runs(LAST_RUNS, ["last"])), ["last"]),
     )
 
 

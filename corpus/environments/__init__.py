@@ -1,0 +1,58 @@
+"""Small environments of the corpus, with rewards of different size, sign and shape.
+
+Importing this package registers them with Gymnasium. All of them take a few microseconds a step.
+"""
+
+from __future__ import annotations
+
+import gymnasium
+
+from corpus.environments.choices import (
+    Bandit,
+    Betting,
+    Cards,
+    Ferry,
+    Harvest,
+    Inventory,
+    Ladder,
+    Prospect,
+    Queue,
+    Ranking,
+    Recall,
+)
+from corpus.environments.continuous import (
+    Arm,
+    Beam,
+    Crane,
+    Cruise,
+    Glider,
+    Kiln,
+    Mixing,
+    PointMass,
+    Tank,
+    Thermostat,
+)
+from corpus.environments.moving import (
+    Cliff,
+    Corridor,
+    Docking,
+    Foraging,
+    Grid,
+    Lander,
+    Lift,
+    Maze,
+    Patrol,
+    Windy,
+)
+
+STEP_LIMITS = {
+    Corridor: 40, Inventory: 50, PointMass: 60, Bandit: 10, Grid: 60, Thermostat: 100, Cruise: 100,
+    Lander: 200, Recall: 10, Ranking: 8, Windy: 60, Queue: 80, Tank: 100, Harvest: 40, Betting: 15,
+    Docking: 120, Maze: 60, Arm: 50, Mixing: 200,
+    Kiln: 80, Glider: 150, Foraging: 60, Lift: 60,
+    Ladder: 20, Ferry: 30, Prospect: 12, Beam: 200,
+    Cards: 20, Cliff: 100, Patrol: 100, Crane: 120,
+}  # fmt: skip
+
+for kind, limit in STEP_LIMITS.items():
+    gymnasium.register(f"{kind.__name__}-v0", entry_point=kind, max_episode_steps=limit)

@@ -1,0 +1,257 @@
+"""Environments with continuous actions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from corpus.environments.base import SmallEnvironment, box
+
+
+class PointMass(SmallEnvironment):
+    """Dense, negative, in the hundreds: push a point in the plane towards a drawn target."""
+
+    action_space = box(2, 1.0)
+    observation_space = box(6)
+
+    def begin(self) -> None:
+        """Draw position and target."""
+        self.place, self.target = self.np_random.uniform(-1, 1, (2, 2))
+        self.speed = np.zeros(2)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Accelerate; the cost is the distance."""
+        push = np.clip(np.asarray(action, float), -1, 1)
+        self.speed = 0.8 * self.speed + 0.1 * push
+        self.place = np.clip(self.place + self.speed, -2, 2)
+        return -10.0 * float(np.linalg.norm(self.place - self.target)), False
+
+    def observe(self) -> Any:
+        """Position, speed, and where the target lies from here."""
+        return np.concatenate([self.place, self.speed, self.target - self.place]).astype(np.float32)
+
+
+class Thermostat(SmallEnvironment):
+    """Negative, in the ten thousands: hold a leaking room at a set temperature."""
+
+    action_space = box(1, 1.0)
+    observation_space = box(3)
+
+    def begin(self) -> None:
+        """Draw room, outside and wish."""
+        self.room, self.outside = self.np_random.uniform(5, 30), self.np_random.uniform(-5, 10)
+        self.wish = self.np_random.uniform(15, 25)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Heat or cool; the cost is the square of the error."""
+        power = float(np.clip(np.asarray(action, float).ravel()[0], -1, 1))
+        self.room += 3.0 * power + 0.05 * (self.outside - self.room)
+        self.room = min(60.0, max(-30.0, self.room))
+        return -((self.room - self.wish) ** 2), False
+
+    def observe(self) -> Any:
+        """Error, outside and wish, scaled."""
+        return np.array(
+            [(self.room - self.wish) / 10, self.outside / 10, self.wish / 10], np.float32
+        )
+
+
+class Cruise(SmallEnvironment):
+    """Dense, positive, at most 1 a step: hold a wished speed on a hilly road."""
+
+    action_space = box(1, 1.0)
+    observation_space = box(3)
+
+    def begin(self) -> None:
+        """Stand at a drawn place."""
+        self.speed, self.place = 0.0, self.np_random.uniform(0, 6)
+        self.wish = self.np_random.uniform(0.5, 1.5)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Give gas or brake; hills pull."""
+        gas = float(np.clip(np.asarray(action, float).ravel()[0], -1, 1))
+        self.speed += 0.2 * gas - 0.05 * self.speed + 0.05 * np.sin(self.place)
+        self.place += 0.2 * self.speed
+        return 1.0 / (1.0 + 20.0 * (self.speed - self.wish) ** 2), False
+
+    def observe(self) -> Any:
+        """Speed, wish and slope."""
+        return np.array([self.speed, self.wish, np.sin(self.place)], np.float32)
+
+
+class Tank(SmallEnvironment):
+    """Positive, hundreds, with a cliff: keep a tank level near 5; running dry or over ends it."""
+
+    action_space = box(1, 1.0)
+    observation_space = box(3)
+
+    def begin(self) -> None:
+        """Draw the level."""
+        self.level, self.flow = self.np_random.uniform(3, 7), 0.0
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Turn the valve; a random demand drains."""
+        self.flow += 0.3 * float(np.clip(np.asarray(action, float).ravel()[0], -1, 1))
+        self.flow = min(1.0, max(-1.0, self.flow))
+        self.level += self.flow + self.np_random.normal(0, 0.1)
+        return 5.0 - abs(self.level - 5.0), not 0 < self.level < 10
+
+    def observe(self) -> Any:
+        """Level and flow."""
+        return np.array([self.level / 5 - 1, self.flow, 1.0], np.float32)
+
+
+class Arm(SmallEnvironment):
+    """Small and negative: turn two joints so that the hand is at a drawn point; effort costs."""
+
+    action_space = box(2, 1.0)
+    observation_space = box(6)
+
+    def begin(self) -> None:
+        """Draw joints and target."""
+        self.joints = self.np_random.uniform(-np.pi, np.pi, 2)
+        turn, reach = self.np_random.uniform(-np.pi, np.pi), self.np_random.uniform(0.3, 1.8)
+        self.target = reach * np.array([np.cos(turn), np.sin(turn)])
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Turn the joints."""
+        turn = np.clip(np.asarray(action, float), -1, 1)
+        self.joints = self.joints + 0.3 * turn
+        return -float(np.linalg.norm(self.gap())) / 10.0 - 0.01 * float(turn @ turn), False
+
+    def gap(self) -> Any:
+        """Where the target lies from the hand."""
+        angles = np.cumsum(self.joints)
+        return self.target - np.array([np.cos(angles).sum(), np.sin(angles).sum()])
+
+    def observe(self) -> Any:
+        """The joints' angles, and the gap."""
+        return np.concatenate([np.cos(self.joints), np.sin(self.joints), self.gap()]).astype(
+            np.float32
+        )
+
+
+class Mixing(SmallEnvironment):
+    """Positive, noisy, few and long episodes: keep two shares of a mixture right for 200 steps."""
+
+    action_space = box(2, 1.0)
+    observation_space = box(4)
+
+    def begin(self) -> None:
+        """Draw the mixture and the recipe."""
+        self.shares, self.recipe = self.np_random.uniform(-1, 1, (2, 2))
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Add or take away; the product is sold."""
+        self.shares = 0.95 * self.shares + 0.15 * np.clip(np.asarray(action, float), -1, 1)
+        self.recipe = np.clip(self.recipe + self.np_random.normal(0, 0.05, 2), -1, 1)
+        off = float(np.abs(self.shares - self.recipe).sum())
+        return max(0.0, 5.0 - 5.0 * off) + self.np_random.normal(0, 2.0), False
+
+    def observe(self) -> Any:
+        """Mixture and recipe."""
+        return np.concatenate([self.shares, self.recipe]).astype(np.float32)
+
+
+class Kiln(SmallEnvironment):
+    """Negative, in the thousands: follow a firing curve with a slow kiln; squared degrees count."""
+
+    action_space = box(1, 1.0)
+    observation_space = box(3)
+
+    def begin(self) -> None:
+        """Draw the kiln's heat and the curve's slope."""
+        self.heat, self.wanted = self.np_random.uniform(0, 10), 20.0
+        self.slope = self.np_random.uniform(-0.4, 0.6)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Burn more or less; warmth leaks."""
+        burn = 1.0 + float(np.clip(np.asarray(action, float).reshape(-1)[0], -1, 1))
+        self.heat += 2.5 * burn - 0.08 * self.heat + self.np_random.normal(0, 0.3)
+        self.wanted += self.slope
+        return -((self.heat - self.wanted) ** 2) / 2.0, False
+
+    def observe(self) -> Any:
+        """Heat, gap and slope."""
+        gap = (self.wanted - self.heat) / 10.0
+        return np.array([self.heat / 30.0, gap, self.slope], np.float32)
+
+
+class Glider(SmallEnvironment):
+    """Staying in the air: 1 a step until the glider leaves its corridor, for 150 steps at most."""
+
+    action_space = box(2, 1.0)
+    observation_space = box(4)
+
+    def begin(self) -> None:
+        """Start near the middle."""
+        self.place = self.np_random.uniform(-0.3, 0.3, 2)
+        self.speed = self.np_random.uniform(-0.05, 0.05, 2)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Steer against gusts; the air pushes outwards."""
+        steer = np.clip(np.asarray(action, float), -1, 1)
+        gust = self.np_random.normal(0, 0.01, 2)
+        self.speed = 0.85 * self.speed + 0.04 * steer + 0.02 * self.place + gust
+        self.place = self.place + self.speed
+        return 1.0, bool((np.abs(self.place) > 1.0).any())
+
+    def observe(self) -> Any:
+        """Place and speed."""
+        return np.concatenate([self.place, 5.0 * self.speed]).astype(np.float32)
+
+
+class Beam(SmallEnvironment):
+    """Falls cost 100, standing pays: keep a ball on a beam for 200 steps; effort costs."""
+
+    action_space = box(1, 1.0)
+    observation_space = box(3)
+
+    def begin(self) -> None:
+        """Put the ball near the middle."""
+        self.place, self.speed = self.np_random.uniform(-0.3, 0.3), 0.0
+        self.tilt = self.np_random.uniform(-0.2, 0.2)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Tilt the beam; the ball rolls."""
+        turn = float(np.clip(np.asarray(action, float).reshape(-1)[0], -1, 1))
+        self.tilt = float(np.clip(self.tilt + 0.15 * turn, -0.6, 0.6))
+        self.speed += 0.05 * self.tilt + 0.01 * self.place + self.np_random.normal(0, 0.003)
+        self.place += self.speed
+        if abs(self.place) > 1.0:
+            return -100.0, True
+        return 2.0 - abs(self.place) - 0.3 * turn**2, False
+
+    def observe(self) -> Any:
+        """Place, speed and tilt."""
+        return np.array([self.place, 5.0 * self.speed, 2.0 * self.tilt], np.float32)
+
+
+class Crane(SmallEnvironment):
+    """From minus to plus hundreds: bring a swinging load over a drawn place and hold it there."""
+
+    action_space = box(1, 1.0)
+    observation_space = box(5)
+
+    def begin(self) -> None:
+        """Draw crane and goal; the load hangs still."""
+        self.crane, self.goal = self.np_random.uniform(-1, 1, 2)
+        self.speed, self.angle, self.swing = 0.0, 0.0, 0.0
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Drive; the load lags behind."""
+        push = float(np.clip(np.asarray(action, float).reshape(-1)[0], -1, 1))
+        self.speed = 0.9 * self.speed + 0.03 * push
+        self.swing = 0.95 * self.swing - 0.15 * self.angle - 0.02 * push
+        self.angle += self.swing
+        self.crane = float(np.clip(self.crane + self.speed, -1.5, 1.5))
+        off = abs(self.crane + self.angle - self.goal)
+        return (8.0 if off < 0.1 else 0.0) - 2.0 * off, False
+
+    def observe(self) -> Any:
+        """Crane, speed, load, and where the goal lies."""
+        gap = self.goal - self.crane
+        return np.array(
+            [self.crane, 10 * self.speed, 5 * self.angle, 10 * self.swing, gap], np.float32
+        )

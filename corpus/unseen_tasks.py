@@ -1,0 +1,146 @@
+"""Tasks that the rules met when they had been made."""
+
+from __future__ import annotations
+
+from corpus.control_task import SMALL_OWN_LOGS, off_policy, on_policy, own, value_based
+
+LATER_TASKS = (
+    off_policy("kiln-sac", "Kiln-v0", "tune", 6_000, options={"learning_rate": 2e-3}),
+    off_policy("kiln-td3", "Kiln-v0", "tune", 6_000),
+    off_policy("kiln-ddpg", "Kiln-v0", "tune", 6_000),
+    off_policy(
+        "glider-sac", "Glider-v0", "tune", 7_000,
+        options={"gradient_steps": 4, "learning_rate": 1e-3},
+    ),
+    off_policy(
+        "glider-td3", "Glider-v0", "tune", 7_000,
+        options={"gradient_steps": 4, "learning_rate": 1e-3},
+    ),
+    off_policy(
+        "glider-tqc", "Glider-v0", "tune", 7_000,
+        options={"gradient_steps": 2, "learning_rate": 1e-3},
+    ),
+    own("foraging-own-dqn", "Foraging-v0", "tune", 16_000),
+    own("foraging-own-ppo", "Foraging-v0", "tune", 40_000, n_steps=64),
+    own("lift-own-ppo", "Lift-v0", "tune", 40_000, n_steps=64),
+    own("lift-own-reinforce", "Lift-v0", "tune", 40_000, n_steps=64, learning_rate=3e-3),
+    value_based("lift-dqn", "Lift-v0", "tune", 8_000, log_interval=4),
+)  # fmt: skip
+"""*Tune* tasks that the rules met when they had been made; the README says how they did."""
+
+FIRST_LAST_TASKS = (
+    on_policy(
+        "queue-ppo", "Queue-v0", "tune", 40_000,
+        options={"n_steps": 128, "batch_size": 256, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "tank-ppo", "Tank-v0", "tune", 40_000,
+        options={"n_steps": 128, "batch_size": 256, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "windy-a2c", "Windy-v0", "tune", 60_000, log_interval=8, algorithm="A2C",
+        options={"n_steps": 16, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "queue-trpo", "Queue-v0", "tune", 40_000, algorithm="TRPO",
+        options={"n_steps": 128, "learning_rate": 1e-3, "target_kl": 0.01},
+    ),
+    value_based("windy-dqn", "Windy-v0", "tune", 8_000, log_interval=4),
+    value_based("windy-qrdqn", "Windy-v0", "tune", 8_000, log_interval=4, options={
+        "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10},
+    }),
+    value_based("grid-again-dqn", "Grid-v0", "check", 8_000, log_interval=4),
+    value_based("corridor-again-dqn", "Corridor-v0", "tune", 8_000, log_interval=4),
+    off_policy("tank-sac", "Tank-v0", "tune", 6_000),
+    off_policy("thermostat-again-td3", "Thermostat-v0", "check", 8_000),
+    off_policy("tank-tqc", "Tank-v0", "tune", 6_000),
+    off_policy("pointmass-again-ddpg", "PointMass-v0", "tune", 5_000),
+    own("queue-own-ppo", "Queue-v0", "tune", 40_000, n_steps=64),
+    own("windy-own-reinforce", "Windy-v0", "tune", 40_000, n_steps=64, learning_rate=3e-3),
+    own("windy-own-dqn", "Windy-v0", "tune", 16_000),
+    own("windy-own-ppo", "Windy-v0", "tune", 40_000, n_steps=64),
+)  # fmt: skip
+"""The tasks of the first last part, before it was judged; now in *tune* and *check*."""
+
+SHAPE_TASKS = (
+    on_policy(
+        "beam-ppo", "Beam-v0", "tune", 60_000,
+        options={"n_steps": 256, "batch_size": 256, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "ladder-ppo", "Ladder-v0", "tune", 60_000,
+        options={"n_steps": 128, "batch_size": 256, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "prospect-a2c", "Prospect-v0", "tune", 60_000, log_interval=8, algorithm="A2C",
+        normalize=True, options={"n_steps": 16, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "ferry-ppo", "Ferry-v0", "tune", 40_000,
+        options={"n_steps": 128, "batch_size": 256, "learning_rate": 1e-3},
+    ),
+    value_based("ladder-dqn", "Ladder-v0", "tune", 10_000, log_interval=8),
+    value_based("ferry-qrdqn", "Ferry-v0", "tune", 8_000, log_interval=4, options={
+        "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10}, "gamma": 0.9,
+    }),
+    value_based("ferry-dqn", "Ferry-v0", "tune", 8_000, log_interval=4, options={"gamma": 0.9}),
+    off_policy(
+        "beam-sac", "Beam-v0", "tune", 8_000, options={"gradient_steps": 4, "learning_rate": 1e-3},
+    ),
+    off_policy(
+        "beam-td3", "Beam-v0", "tune", 8_000, options={"gradient_steps": 4, "learning_rate": 1e-3},
+    ),
+    own("ferry-own-ppo", "Ferry-v0", "tune", 40_000, n_steps=64),
+    own(
+        "ladder-own-reinforce", "Ladder-v0", "tune", 50_000, SMALL_OWN_LOGS, n_steps=64,
+        learning_rate=3e-3,
+    ),
+    own("ladder-own-dqn", "Ladder-v0", "tune", 16_000, SMALL_OWN_LOGS),
+)  # fmt: skip
+"""*Tune* tasks of other shapes: a curriculum, good from the start, heavy tails, falls."""
+
+LAST_TASKS = (
+    on_policy(
+        "cards-ppo", "Cards-v0", "last", 60_000,
+        options={"n_steps": 128, "batch_size": 256, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "patrol-ppo", "Patrol-v0", "last", 60_000,
+        options={"n_steps": 128, "batch_size": 256, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "cliff-a2c", "Cliff-v0", "last", 60_000, log_interval=8, algorithm="A2C",
+        normalize=True, options={"n_steps": 16, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "crane-trpo", "Crane-v0", "last", 50_000, algorithm="TRPO",
+        options={"n_steps": 128, "learning_rate": 1e-3, "target_kl": 0.01},
+    ),
+    value_based("patrol-dqn", "Patrol-v0", "last", 12_000, log_interval=2),
+    value_based("cliff-dqn", "Cliff-v0", "last", 10_000, log_interval=4),
+    value_based("cliff-qrdqn", "Cliff-v0", "last", 10_000, log_interval=4, options={
+        "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10},
+    }),
+    value_based("cards-dqn", "Cards-v0", "last", 10_000, log_interval=80),
+    off_policy("crane-sac", "Crane-v0", "last", 8_000, options={"gradient_steps": 2}),
+    off_policy(
+        "crane-td3", "Crane-v0", "last", 8_000,
+        options={"gradient_steps": 4, "learning_rate": 1e-3, "action_noise": 0.3},
+    ),
+    off_policy(
+        "double-pendulum-tqc", "InvertedDoublePendulum-v5", "last", 8_000, log_interval=4,
+        options={"gradient_steps": 2, "learning_rate": 1e-3},
+    ),
+    off_policy(
+        "double-pendulum-ddpg", "InvertedDoublePendulum-v5", "last", 8_000, log_interval=4,
+        options={"gradient_steps": 4, "learning_rate": 1e-3},
+    ),
+    own("patrol-own-ppo", "Patrol-v0", "last", 60_000, n_steps=64),
+    own("cliff-own-dqn", "Cliff-v0", "last", 20_000),
+    own("cliff-own-ppo", "Cliff-v0", "last", 60_000, n_steps=64, ent_coef=0.01),
+    own(
+        "cards-own-reinforce", "Cards-v0", "last", 60_000, SMALL_OWN_LOGS, n_steps=64,
+        learning_rate=3e-3,
+    ),
+)  # fmt: skip
+"""Tasks of the last part: their environments stand nowhere else."""
