@@ -68,6 +68,7 @@ REWARD_SCALE = (
     "reward-scale-too-large",
 )
 BLIND_POLICY = (
+    "critic-same-value",
     "no-op-updates",
     "entropy-collapsed",
     "entropy-not-falling",

@@ -1,6 +1,6 @@
 """The *last* part of the corpus: trained after the rules are frozen, judged once.
 
-    python -m corpus.last_part [--until HH:MM]
+    python -m corpus.last_part [--until HH:MM] [--share K/N]
 
 It needs the trainers' environment, and a work tree without changes. Seeds and faults are drawn from
 the hash of the commit that is checked out when it is first called; later calls go on with that
@@ -95,8 +95,11 @@ def refuse_if_judged(folder: Path, environments: Iterable[str]) -> None:
             raise RefusedError(f"judged on {stored['date']} at commit {stored['commit']}")
 
 
-def train_and_judge(until: str | None) -> dict[str, Any] | None:
-    """Train what is missing, then judge; None if the time was over before all were trained."""
+def train_and_judge(until: str | None, share: tuple[int, int]) -> dict[str, Any] | None:
+    """Train what is missing of one task in n, from the k-th on; judge when nothing is missing.
+
+    None if the time was over before, or if other shares are not trained yet.
+    """
     from benchmarks.diagnosis import all_figures
     from benchmarks.labelled_runs import judge_runs
     from corpus.train import run_id, train_missing  # needs the trainers
@@ -106,7 +109,9 @@ def train_and_judge(until: str | None) -> dict[str, Any] | None:
     changed = _git("status", "--porcelain", "--", ":/", f":(top,exclude)corpus/{LAST_RUNS.name}")
     commit = frozen_commit(LAST_RUNS, _git("rev-parse", "HEAD"), changed)
     runs = drawn_runs(commit, LAST_TASKS)
-    train_missing(runs, LAST_RUNS, until)
+    k, n = share
+    mine = {task.name for task in LAST_TASKS[k - 1 :: n]}
+    train_missing((run for run in runs if run[0] in mine), LAST_RUNS, until)
     if not all((LAST_RUNS / run_id(run) / "meta.json").exists() for run in runs):
         return None
     return judge_once(
@@ -122,12 +127,19 @@ def _git(*words: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
 
 
+def _share(text: str) -> tuple[int, int]:
+    k, n = map(int, text.split("/"))
+    return k, n
+
+
 def main() -> int:
     """Train the last part, and judge it when it is complete."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--until", metavar="HH:MM", help="start no run after this time (UTC)")
+    parser.add_argument("--share", metavar="K/N", type=_share, default=(1, 1), help="one task in N")
+    asked = parser.parse_args()
     try:
-        stored = train_and_judge(parser.parse_args().until)
+        stored = train_and_judge(asked.until, asked.share)
     except RefusedError as refusal:
         print(f"refused: {refusal}", file=sys.stderr)
         return 2

@@ -272,6 +272,11 @@ REPLAY_CASES = (
 
 CRITIC_CASES = (
     RuleCase(
+        "critic-same-value",
+        {"explained_variance": lambda i: 1e-7 * (i % 3 - 1)},
+        {"explained_variance": lambda i: 1e-5 if i == 0 else 0.0},
+    ),
+    RuleCase(
         "critic-not-learning",
         {
             "explained_variance": lambda i: 0.01 + jitter(i, 0.02),

@@ -25,6 +25,8 @@ def fits(share: float) -> DrawnColumns:
 
 # fmt: off
 CRITIC_PAIRS = (
+    Contrast("critic-same-value", "rewards differ at all", {"explained_variance": 0.0},
+         {"reward_mean": 3.0}, WARN, 0),
     Contrast("critic-not-learning", "anything is trained at all", {**BAD_CRITIC, "approx_kl":
          1.1e-5}, {"approx_kl": 0.9e-5}, WARN, 0),
     Contrast("critic-not-learning", "an update holds less than 200 steps", {**BAD_CRITIC,

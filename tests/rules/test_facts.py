@@ -88,6 +88,16 @@ CONTROL = (
          {"approx_kl": at(24, 0.06, 0.01)}),
     FactPair("explained variance below -1", {"explained_variance": at(25, -2.0, 0.5)},
          {"explained_variance": at(24, -2.0, 0.5)}),
+    FactPair("explained variance always exactly 0", {"explained_variance": 0.97e-6},
+         {"explained_variance": 1.03e-6}),
+    FactPair("explained variance always exactly 0", {"explained_variance": 0.0},
+         {"explained_variance": at(0, -0.01, 0.0)}),
+    FactPair("explained variance always exactly 0", {"explained_variance": 0.0}, count=3,
+         other_count=2),
+    FactPair("entropy below nine tenths of its start", {"entropy": after(20, -1.11, -1.0)},
+         {"entropy": after(20, -1.09, -1.0)}),
+    FactPair("entropy below nine tenths of its start", {"entropy": after(3, 0.5, 1.0)}, count=6,
+         other_count=5),
     FactPair("entropy or std above its start", {"policy_std": after(20, 1.53, 1.0)},
          {"policy_std": after(20, 1.47, 1.0)}),
     FactPair("entropy unmoved", {"entropy": 1.0}, count=5, other_count=4),
@@ -108,6 +118,8 @@ CONTROL = (
 )
 
 REPLAY = (
+    FactPair("actor loss ten times its start", {"actor_loss": after(5, 40.0, 1.0)}, count=10,
+         other_count=9),
     FactPair("critic loss 30 times its start", {"critic_loss": after(5, 40.0, 1.0)}, count=10,
          other_count=9),
     FactPair("episodes shorter than at the start", {"ep_len": after(5, 30.0, 60.0)}, count=10,

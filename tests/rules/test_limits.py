@@ -236,6 +236,7 @@ BOUNDARIES = (
         "entropy-collapsed", "share", lambda x: {"entropy": after(12, x, 1.0), **FLAT}, WARN, -1,
     ),
     Boundary("action-spread", "times", lambda x: {"policy_std": after(30, x, 1.0), **FLAT}, WARN),
+    Boundary("critic-same-value", "exact", lambda x: {"explained_variance": x}, WARN, -1),
     Boundary(
         "critic-not-learning", "low",
         lambda x: {"explained_variance": x, "value_loss": 900.0, **FLAT}, WARN, -1,

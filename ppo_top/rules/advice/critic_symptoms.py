@@ -22,10 +22,9 @@ LIMITS: Mapping[str, float] = {
     "loss_kept": 0.5,
     "loss_fallen": 0.01,
     "loss_large": 1.0,  # of the squared return
-    "epsilon_back": 0.2,
+    "actor_loss_grown": 10.0,  # times its start
     "bonus": 10.0,  # steps' rewards
     "coefficient_up": 2.0,
-    "coefficient_down": 0.01,
     "varies_less": 0.4,
     "varies_more": 2.5,
     "shorter": 0.7,
@@ -142,12 +141,12 @@ def loss_large(run: RuleContext) -> bool | None:
     return None if share is None else share > LIMITS["loss_large"]
 
 
-def epsilon_back(run: RuleContext) -> bool | None:
-    """The share of random actions had fallen, and has risen again."""
-    history = run.histories.get("exploration_rate")
-    if history is None:
+def actor_loss_grown(run: RuleContext) -> bool | None:
+    """The actor's loss, an action value, is many times that of the start."""
+    loss = run.histories.get("actor_loss")
+    if loss is None or loss.count < 10:
         return None
-    return history.last > LIMITS["epsilon_back"] and history.low < 0.5 * history.last
+    return abs(loss.level) > LIMITS["actor_loss_grown"] * abs(loss.initial_level)
 
 
 def coefficient_rises(run: RuleContext) -> bool | None:
@@ -165,14 +164,6 @@ def bonus_outweighs(run: RuleContext) -> bool | None:
         return None
     fixed = history.high <= history.low
     return fixed and history.last > LIMITS["bonus"] * abs(each)
-
-
-def coefficient_gone(run: RuleContext) -> bool | None:
-    """The entropy coefficient of SAC has all but vanished."""
-    history = run.histories.get("entropy_coef")
-    if history is None or history.count < 5:
-        return None
-    return history.last < LIMITS["coefficient_down"] * history.baseline(3)
 
 
 def _length_share(run: RuleContext) -> float | None:
@@ -253,9 +244,8 @@ CRITIC_FACTS: Mapping[str, Fact] = {
     "critic loss not halved since its start": loss_kept,
     "critic loss a hundredth of its start": loss_fallen,
     "critic loss beyond the squared returns": loss_large,
-    "epsilon rose again": epsilon_back,
+    "actor loss ten times its start": actor_loss_grown,
     "entropy coefficient above its start": coefficient_rises,
-    "entropy coefficient vanished": coefficient_gone,
     "entropy coefficient fixed far above the rewards": bonus_outweighs,
     "episodes shorter than at the start": episodes_shorter,
     "episodes longer than at the start": episodes_longer,

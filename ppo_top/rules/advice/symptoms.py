@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from ppo_top.catalogue import option_default
 from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, values_short
+from ppo_top.rules.advice.exploration_symptoms import EXPLORATION_FACTS
 from ppo_top.rules.engine.context import CRITIC_LOSSES, REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ON_POLICY
@@ -32,11 +33,8 @@ LIMITS: Mapping[str, float] = {
     "kl_none": 1e-5,
     "explained": 0.2,
     "explained_negative": -1.0,
-    "entropy_moved": 0.1,
-    "entropy_low": 0.2,
-    "std_times": 1.5,
-    "epsilon": 0.5,
-    "coefficient": 5.0,
+    "explained_none": 1e-6,
+    "truncated": 0.5,
     "lost": 0.35,
     "below": 3.0,
     "at_once": 12.0,
@@ -177,6 +175,14 @@ def critic_loss_near_zero(run: RuleContext) -> bool | None:
     return history.level < LIMITS["loss_none"] * reward.scale**2
 
 
+def same_value(run: RuleContext) -> bool | None:
+    """The critic has returned the same value for every state from the first update on."""
+    history = run.histories.get("explained_variance")
+    if history is None or history.count < 3:
+        return None
+    return max(history.high, -history.low) < LIMITS["explained_none"]
+
+
 def kl_large(run: RuleContext) -> bool | None:
     """Updates change the policy a lot."""
     history = run.histories.get("approx_kl")
@@ -199,56 +205,6 @@ def explains_worse_than_nothing(run: RuleContext) -> bool | None:
     """The critic is far off: explained variance far below 0."""
     history = run.histories.get("explained_variance")
     return None if history is None else min(history.recent[-5:]) < LIMITS["explained_negative"]
-
-
-def entropy_low(run: RuleContext) -> bool | None:
-    """Entropy has fallen to a fraction of its start."""
-    history = run.histories.get("entropy")
-    if history is None or not history.first or history.first[0] <= 0.0:
-        return None
-    return history.last < LIMITS["entropy_low"] * history.first[0]
-
-
-def entropy_rises(run: RuleContext) -> bool | None:
-    """Entropy, or the policy's standard deviation, is above its start."""
-    history, std = run.histories.get("entropy"), run.histories.get("policy_std")
-    if std is not None and std.first:
-        return std.last > LIMITS["std_times"] * std.first[0]
-    if history is None or not history.first:
-        return None
-    return history.last > history.first[0] + LIMITS["entropy_moved"] * abs(history.first[0])
-
-
-def entropy_at_start(run: RuleContext) -> bool | None:
-    """Entropy has stayed where it began."""
-    history = run.histories.get("entropy")
-    if history is None or not history.first or history.count < 5:
-        return None
-    return history.high - history.low < 0.03 * abs(history.first[0])
-
-
-def back_at_start(run: RuleContext) -> bool | None:
-    """Entropy is back where it began, after it had moved away, within a few rows."""
-    history = run.histories.get("entropy")
-    if history is None or history.count < 8:
-        return None
-    start, now = median(history.first[:3]), median(history.recent[-2:])
-    away = max(history.recent[-12:], key=lambda value: abs(value - start))
-    moved = abs(away - start)
-    far = moved > LIMITS["entropy_moved"] * abs(start)
-    return far and abs(now - start) < 0.3 * moved
-
-
-def epsilon_high(run: RuleContext) -> bool | None:
-    """Most actions are random."""
-    history = run.histories.get("exploration_rate")
-    return None if history is None else history.last > LIMITS["epsilon"]
-
-
-def coefficient_high(run: RuleContext) -> bool | None:
-    """The entropy coefficient of SAC is far above 1."""
-    history = run.histories.get("entropy_coef")
-    return None if history is None else history.last > LIMITS["coefficient"]
 
 
 def untrained_values(run: RuleContext) -> bool | None:
@@ -277,7 +233,7 @@ def reward_not_finite(run: RuleContext) -> bool | None:
 def truncated(run: RuleContext) -> bool | None:
     """Most completions end at the length limit."""
     history = run.histories.get("truncated_frac")
-    return None if history is None else history.last > LIMITS["epsilon"]
+    return None if history is None else history.last > LIMITS["truncated"]
 
 
 def at_limit_from_start(run: RuleContext) -> bool | None:
@@ -285,7 +241,7 @@ def at_limit_from_start(run: RuleContext) -> bool | None:
     history = run.histories.get("truncated_frac")
     if history is None or not history.first:
         return None
-    return median(history.first[:3]) > LIMITS["epsilon"]
+    return median(history.first[:3]) > LIMITS["truncated"]
 
 
 def grew_to_limit(run: RuleContext) -> bool | None:
@@ -316,12 +272,8 @@ FACTS: Mapping[str, Fact] = {
     "approx KL 0": kl_none,
     "explained variance below 0.2": explains_nothing,
     "explained variance below -1": explains_worse_than_nothing,
-    "entropy below a fifth of its start": entropy_low,
-    "entropy or std above its start": entropy_rises,
-    "entropy unmoved": entropy_at_start,
-    "entropy back at its start": back_at_start,
-    "epsilon above 0.5": epsilon_high,
-    "entropy coefficient above 5": coefficient_high,
+    "explained variance always exactly 0": same_value,
+    **EXPLORATION_FACTS,
     **CRITIC_FACTS,
     "action values near 0 at a usual learning rate": untrained_values,
     "no loss logged": no_loss,

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.critic import explained_variance, returns, value_loss, value_loss_spike
+from ppo_top.rules.book.critic import (
+    explained_variance,
+    returns,
+    same_value,
+    value_loss,
+    value_loss_spike,
+)
 from ppo_top.rules.book.diagnoses import (
     kl_control,
     language_models,
@@ -38,6 +44,7 @@ RULES: tuple[Rule, ...] = (
     *entropy_collapse.RULES,
     *entropy_not_falling.RULES,
     *entropy_variability.RULES,
+    *same_value.RULES,
     *explained_variance.RULES,
     *returns.RULES,
     *value_loss_spike.RULES,

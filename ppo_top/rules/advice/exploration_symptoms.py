@@ -1,0 +1,110 @@
+"""Facts about exploration: entropy, the spread of actions, the share of random actions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ppo_top.rules.advice.critic_symptoms import Fact
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import LEVEL_VALUES
+from ppo_top.rules.engine.stats import median
+
+LIMITS: Mapping[str, float] = {
+    "entropy_moved": 0.1,
+    "entropy_low": 0.2,
+    "std_times": 1.5,
+    "coefficient": 5.0,
+    "epsilon": 0.5,
+    "epsilon_back": 0.2,
+    "coefficient_down": 0.01,
+}
+"""Where each fact begins."""
+
+
+def entropy_low(run: RuleContext) -> bool | None:
+    """Entropy has fallen to a fraction of its start."""
+    history = run.histories.get("entropy")
+    if history is None or not history.first or history.first[0] <= 0.0:
+        return None
+    return history.last < LIMITS["entropy_low"] * history.first[0]
+
+
+def entropy_fell(run: RuleContext) -> bool | None:
+    """Entropy is clearly below its start."""
+    history = run.histories.get("entropy")
+    if history is None or history.count <= LEVEL_VALUES:
+        return None
+    start = history.initial_level
+    return history.level < start - LIMITS["entropy_moved"] * abs(start)
+
+
+def entropy_rises(run: RuleContext) -> bool | None:
+    """Entropy, or the policy's standard deviation, is above its start."""
+    history, std = run.histories.get("entropy"), run.histories.get("policy_std")
+    if std is not None and std.first:
+        return std.last > LIMITS["std_times"] * std.first[0]
+    if history is None or not history.first:
+        return None
+    return history.last > history.first[0] + LIMITS["entropy_moved"] * abs(history.first[0])
+
+
+def entropy_at_start(run: RuleContext) -> bool | None:
+    """Entropy has stayed where it began."""
+    history = run.histories.get("entropy")
+    if history is None or not history.first or history.count < 5:
+        return None
+    return history.high - history.low < 0.03 * abs(history.first[0])
+
+
+def back_at_start(run: RuleContext) -> bool | None:
+    """Entropy is back where it began, after it had moved away, within a few rows."""
+    history = run.histories.get("entropy")
+    if history is None or history.count < 8:
+        return None
+    start, now = median(history.first[:3]), median(history.recent[-2:])
+    away = max(history.recent[-12:], key=lambda value: abs(value - start))
+    moved = abs(away - start)
+    far = moved > LIMITS["entropy_moved"] * abs(start)
+    return far and abs(now - start) < 0.3 * moved
+
+
+def epsilon_high(run: RuleContext) -> bool | None:
+    """Most actions are random."""
+    history = run.histories.get("exploration_rate")
+    return None if history is None else history.last > LIMITS["epsilon"]
+
+
+def coefficient_high(run: RuleContext) -> bool | None:
+    """The entropy coefficient of SAC is far above 1."""
+    history = run.histories.get("entropy_coef")
+    return None if history is None else history.last > LIMITS["coefficient"]
+
+
+def epsilon_back(run: RuleContext) -> bool | None:
+    """The share of random actions had fallen, and has risen again."""
+    history = run.histories.get("exploration_rate")
+    if history is None:
+        return None
+    return history.last > LIMITS["epsilon_back"] and history.low < 0.5 * history.last
+
+
+def coefficient_gone(run: RuleContext) -> bool | None:
+    """The entropy coefficient of SAC has all but vanished."""
+    history = run.histories.get("entropy_coef")
+    if history is None or history.count < 5:
+        return None
+    return history.last < LIMITS["coefficient_down"] * history.baseline(3)
+
+
+EXPLORATION_FACTS: Mapping[str, Fact] = {
+    "entropy below a fifth of its start": entropy_low,
+    "entropy below nine tenths of its start": entropy_fell,
+    "entropy or std above its start": entropy_rises,
+    "entropy unmoved": entropy_at_start,
+    "entropy back at its start": back_at_start,
+    "epsilon above 0.5": epsilon_high,
+    "entropy coefficient above 5": coefficient_high,
+    "epsilon rose again": epsilon_back,
+    "entropy coefficient vanished": coefficient_gone,
+}
+"""What a reader calls it -> how it is seen."""
