@@ -14,13 +14,11 @@ from collections.abc import Sequence
 
 from ppo_top.model import UNKNOWN_TIME, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared import metric_names
-from ppo_top.parsers.shared.axes import TIME_KEYS, find_step_key, parse_unix_time
-from ppo_top.parsers.shared.fast_json import json_reader
-from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, Segment
-from ppo_top.parsers.shared.number_text import as_step, parse_number
-from ppo_top.parsers.shared.row_parser import RowParser
-from ppo_top.parsers.shared.table_header import (
+from ppo_top.parsers.shared.documents.fast_json import json_reader
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.axes import TIME_KEYS, find_step_key, parse_unix_time
+from ppo_top.parsers.shared.tables.row_parser import RowParser
+from ppo_top.parsers.shared.tables.table_header import (
     are_names,
     column_names,
     find_delimiter,
@@ -28,6 +26,8 @@ from ppo_top.parsers.shared.table_header import (
     is_stepped,
     read_setting,
 )
+from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MIN_JSON_BYTES = 1 << 15
 """In shorter blocks, importing a JSON reader takes longer than it saves."""

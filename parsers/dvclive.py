@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from ppo_top.model import UNKNOWN_TIME, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared.axes import parse_unix_time
-from ppo_top.parsers.shared.line_splitter import Segment
-from ppo_top.parsers.shared.number_text import as_step, parse_number
-from ppo_top.parsers.shared.row_parser import RowParser
+from ppo_top.parsers.shared.names.axes import parse_unix_time
+from ppo_top.parsers.shared.tables.row_parser import RowParser
+from ppo_top.parsers.shared.text.line_splitter import Segment
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _METRICS_FOLDER = "/plots/metrics/"
 

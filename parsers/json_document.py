@@ -17,17 +17,17 @@ from pathlib import Path
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Points, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared import metric_names
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.json_values import (
+from ppo_top.parsers.shared.documents.json_values import (
     flatten,
     number_of,
     settings_of,
     step_of,
     time_of,
 )
-from ppo_top.parsers.shared.number_text import as_step
-from ppo_top.parsers.shared.replaced_file import ReplacedFileStore
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
+from ppo_top.parsers.shared.text.number_text import as_step
 
 _MAX_FILE_BYTES = 64 << 20
 _SETTINGS_KEYS = ("config", "args", "params", "hparams", "hyperparameters", "settings")

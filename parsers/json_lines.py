@@ -15,15 +15,8 @@ from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared import metric_names
-from ppo_top.parsers.shared.axes import (
-    TIME_KEYS,
-    find_step_key,
-    parse_unix_time,
-    step_and_total,
-)
-from ppo_top.parsers.shared.fast_json import json_reader
-from ppo_top.parsers.shared.json_values import (
+from ppo_top.parsers.shared.documents.fast_json import json_reader
+from ppo_top.parsers.shared.documents.json_values import (
     flatten,
     number_of,
     parse_object,
@@ -31,8 +24,15 @@ from ppo_top.parsers.shared.json_values import (
     step_of,
     time_of,
 )
-from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, Segment
-from ppo_top.parsers.shared.row_parser import RowParser
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.axes import (
+    TIME_KEYS,
+    find_step_key,
+    parse_unix_time,
+    step_and_total,
+)
+from ppo_top.parsers.shared.tables.row_parser import RowParser
+from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 
 _MIN_BLOCK_BYTES = 1 << 15
 """In shorter blocks, importing a faster reader takes longer than it saves."""

@@ -21,7 +21,7 @@ from typing import Any
 from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import Format, Parser
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.trainer_table import LOSS_COLUMN, HtmlRows, trainer_columns
+from ppo_top.parsers.shared.tables.trainer_table import LOSS_COLUMN, HtmlRows, trainer_columns
 
 _MAX_FILE_BYTES = 256 << 20
 _MAX_ERROR_CHARS = 1000

@@ -10,10 +10,10 @@ from pathlib import PurePath
 
 from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared import metric_names
-from ppo_top.parsers.shared.line_splitter import Segment
-from ppo_top.parsers.shared.number_text import parse_number
-from ppo_top.parsers.shared.point_lines import LinePoint, PointLinesParser
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.tables.point_lines import LinePoint, PointLinesParser
+from ppo_top.parsers.shared.text.line_splitter import Segment
+from ppo_top.parsers.shared.text.number_text import parse_number
 
 _HEADING = re.compile(rb"\W*[A-Za-z][\w ./-]{0,80}\W*")
 _FEWEST_LINES = 3

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from ppo_top.model import UNKNOWN_TIME, Batch, Points
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.replaced_file import ReplacedFileStore
+from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
 
 if TYPE_CHECKING:
     import numpy as np

@@ -11,9 +11,9 @@ import json
 
 from ppo_top.model import UNKNOWN_TIME, Problem
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.line_splitter import Segment
-from ppo_top.parsers.shared.number_text import as_step, parse_number
-from ppo_top.parsers.shared.row_parser import RowParser
+from ppo_top.parsers.shared.tables.row_parser import RowParser
+from ppo_top.parsers.shared.text.line_splitter import Segment
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_ROW_BYTES = 1 << 20
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable
 
 from ppo_top.model import Batch, ConfigValue, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared.json_values import first_object, settings_of
-from ppo_top.parsers.shared.line_splitter import LineSplitter
-from ppo_top.parsers.shared.yaml_subset import MAX_YAML_LINE_CHARS, YamlReader
+from ppo_top.parsers.shared.documents.json_values import first_object, settings_of
+from ppo_top.parsers.shared.documents.yaml_subset import MAX_YAML_LINE_CHARS, YamlReader
+from ppo_top.parsers.shared.text.line_splitter import LineSplitter
 
 _MAX_JSON_BYTES = 1 << 20
 _MAX_SETTINGS = 2000

@@ -9,10 +9,10 @@ import re
 from pathlib import PurePath
 
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.axes import parse_unix_time
-from ppo_top.parsers.shared.line_splitter import Segment
-from ppo_top.parsers.shared.number_text import as_step, parse_number
-from ppo_top.parsers.shared.point_lines import LinePoint, PointLinesParser
+from ppo_top.parsers.shared.names.axes import parse_unix_time
+from ppo_top.parsers.shared.tables.point_lines import LinePoint, PointLinesParser
+from ppo_top.parsers.shared.text.line_splitter import Segment
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _HEADER = b"Wall time,Step,Value"
 _NAME = re.compile(r"(?:^|-)tag-(.+)$")

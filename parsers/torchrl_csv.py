@@ -9,8 +9,8 @@ import re
 
 from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.number_text import as_step, parse_number
-from ppo_top.parsers.shared.point_lines import LinePoint, PointLinesParser
+from ppo_top.parsers.shared.tables.point_lines import LinePoint, PointLinesParser
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _LINE = re.compile(rb"-?\d{1,19},(?:-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf)|nan)")
 _LINE_START = re.compile(rb"-?\d{0,19}(?:,[-+\d.einfa]*)?")

@@ -15,18 +15,23 @@ from typing import Any
 from ppo_top.model import Batch, ConfigValue, Problem
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.database_store import DatabaseStore, decode_text
-from ppo_top.parsers.shared.json_values import as_float, numbers_of, parse_json, settings_of
-from ppo_top.parsers.shared.line_splitter import Segment
-from ppo_top.parsers.shared.magic import claims_by_magic
-from ppo_top.parsers.shared.number_text import as_step
-from ppo_top.parsers.shared.row_parser import RowParser
-from ppo_top.parsers.shared.sqlite_snapshot import (
+from ppo_top.parsers.shared.documents.json_values import (
+    as_float,
+    numbers_of,
+    parse_json,
+    settings_of,
+)
+from ppo_top.parsers.shared.stores.database_store import DatabaseStore, decode_text
+from ppo_top.parsers.shared.stores.magic import claims_by_magic
+from ppo_top.parsers.shared.stores.sqlite_snapshot import (
     SQLITE_MAGIC,
     SqliteRow,
     table_columns,
 )
-from ppo_top.parsers.shared.timestamps import parse_iso_time
+from ppo_top.parsers.shared.stores.timestamps import parse_iso_time
+from ppo_top.parsers.shared.tables.row_parser import RowParser
+from ppo_top.parsers.shared.text.line_splitter import Segment
+from ppo_top.parsers.shared.text.number_text import as_step
 
 _GLOBAL_STEPS = ("train/global_step", "global_step")
 _ROW_COLUMNS = "rowid, timestamp, run_name, {run_id}, step, metrics"

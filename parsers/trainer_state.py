@@ -9,8 +9,8 @@ from __future__ import annotations
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.json_values import as_float, first_object
-from ppo_top.parsers.shared.number_text import as_step
+from ppo_top.parsers.shared.documents.json_values import as_float, first_object
+from ppo_top.parsers.shared.text.number_text import as_step
 
 _MAX_FILE_BYTES = 256 << 20
 _SETTING_KEYS = ("max_steps", "logging_steps", "num_train_epochs", "train_batch_size", "save_steps")

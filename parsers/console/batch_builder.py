@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from ppo_top.model import Batch, ConfigValue, ConsoleLines, Problem, RunEnd, State
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.training_starts import TrainingStarts
+from ppo_top.parsers.console.steps.training_starts import TrainingStarts
 from ppo_top.parsers.shared.columns import ColumnBuilder
 
 _MAX_OWNED_TAGS = 10_000

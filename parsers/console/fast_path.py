@@ -11,10 +11,10 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from ppo_top.parsers.console.batch_builder import BatchBuilder
-from ppo_top.parsers.console.line_layouts import LineLayout, LineLayouts
-from ppo_top.parsers.console.log_lines import LogLines
+from ppo_top.parsers.console.lines.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
-from ppo_top.parsers.console.tables import STEP_ROWS, RowNames, group_of
+from ppo_top.parsers.console.records.line_layouts import LineLayout, LineLayouts
+from ppo_top.parsers.console.tables.ruled_table import STEP_ROWS, RowNames, group_of
 
 _MAX_RECORD_BYTES = 1 << 17
 _SHORTEST_RULE = b"-" * 10

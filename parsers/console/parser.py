@@ -12,21 +12,24 @@ from collections.abc import Sequence
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.model.console_lines import MAX_LINE_CHARS as LONGEST_LINE
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.console import dicts, progress_bars, tables, text_check
-from ppo_top.parsers.console.bar_steps import BarSteps
 from ppo_top.parsers.console.batch_builder import BatchBuilder
-from ppo_top.parsers.console.encoding import Utf16Decoder
 from ppo_top.parsers.console.fast_path import FastPath
-from ppo_top.parsers.console.log_lines import LogLines
+from ppo_top.parsers.console.lines import text_check
+from ppo_top.parsers.console.lines.encoding import Utf16Decoder
+from ppo_top.parsers.console.lines.log_lines import LogLines
+from ppo_top.parsers.console.lines.text_check import intact_start, is_damaged
+from ppo_top.parsers.console.lines.unread_lines import UnreadLines
+from ppo_top.parsers.console.lines.unwrap import UnwrappedLine, Unwrapper
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.text_check import intact_start, is_damaged
-from ppo_top.parsers.console.unread_lines import UnreadLines
-from ppo_top.parsers.console.unwrap import UnwrappedLine, Unwrapper
+from ppo_top.parsers.console.records import dicts
+from ppo_top.parsers.console.steps import progress_bars
+from ppo_top.parsers.console.steps.bar_steps import BarSteps
+from ppo_top.parsers.console.tables import ruled_table
 from ppo_top.parsers.file_names import UNSURE_CONSOLE_NAMES
-from ppo_top.parsers.shared.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
-from ppo_top.parsers.shared.number_text import as_step, parse_number
-from ppo_top.parsers.shared.plain_text import to_plain_text
+from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.parsers.shared.text.plain_text import to_plain_text
 
 _PEEK_BYTES = 1024
 _MAX_PROCESSES = 64
@@ -92,7 +95,7 @@ class ConsoleParser:
         self._bar_steps.finish()
         for name, process in self._processes.items():
             table = process.table.pop_record()
-            if table is not None and tables.has_certain_step(table):
+            if table is not None and ruled_table.has_certain_step(table):
                 self._add_record(name, table)
         self._log_lines.set_step(self._builder.step)
         self._builder.finish()
@@ -278,7 +281,7 @@ class ConsoleParser:
     def _add_table_line(self, text: str, name: str) -> bool:
         """Add a line to the table it belongs to; False if there is none."""
         table = self._processes[name].table
-        if tables.is_rule(text):
+        if ruled_table.is_rule(text):
             record = table.add_rule(text)
             if record is not None:
                 self._add_record(name, record)

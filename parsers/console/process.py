@@ -9,20 +9,20 @@ from functools import partial
 from itertools import count
 from typing import NamedTuple
 
-from ppo_top.parsers.console import ray_results, trainer_lines
-from ppo_top.parsers.console.dicts import DictReader
-from ppo_top.parsers.console.dicts import parse_record as dict_record
-from ppo_top.parsers.console.evaluation_part import EvaluationPart
-from ppo_top.parsers.console.joined_lines import JoinedLines
-from ppo_top.parsers.console.line_templates import LineTemplates
+from ppo_top.parsers.console.lines.run_end import RunEndDetector
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.run_end import RunEndDetector
-from ppo_top.parsers.console.tables import ConsoleTable
-from ppo_top.parsers.console.training_starts import is_training_number
-from ppo_top.parsers.console.tune_table import TuneTable
-from ppo_top.parsers.shared import metric_names
-from ppo_top.parsers.shared.number_text import NUMBER_PATTERN, parse_number
-from ppo_top.parsers.shared.trainer_table import TrainerTextTable
+from ppo_top.parsers.console.records import ray_results, trainer_lines
+from ppo_top.parsers.console.records.dicts import DictReader
+from ppo_top.parsers.console.records.dicts import parse_record as dict_record
+from ppo_top.parsers.console.records.evaluation_part import EvaluationPart
+from ppo_top.parsers.console.records.joined_lines import JoinedLines
+from ppo_top.parsers.console.records.line_templates import LineTemplates
+from ppo_top.parsers.console.steps.training_starts import is_training_number
+from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
+from ppo_top.parsers.console.tables.tune_table import TuneTable
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 
 _SURE_OF_AXIS = 3
 """After as many steps of one kind, a coarser one in a line is not the step."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.mlflow.database import MlflowDatabase
 from ppo_top.parsers.mlflow.run_folder import MlflowRunFolder
-from ppo_top.parsers.shared.magic import claims_by_magic
-from ppo_top.parsers.shared.sqlite_snapshot import SQLITE_MAGIC
+from ppo_top.parsers.shared.stores.magic import claims_by_magic
+from ppo_top.parsers.shared.stores.sqlite_snapshot import SQLITE_MAGIC
 
 
 def claims_run(_name: str, head: bytes) -> bool | None:

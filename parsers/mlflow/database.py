@@ -10,8 +10,8 @@ from pathlib import Path
 from ppo_top.model import Batch, ConfigValue, Problem, RunEnd
 from ppo_top.parsers.mlflow.values import MetricSteps, restored_infinity, run_end, setting_of
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.database_store import DatabaseStore, decode_text
-from ppo_top.parsers.shared.sqlite_snapshot import SqliteRow, table_columns
+from ppo_top.parsers.shared.stores.database_store import DatabaseStore, decode_text
+from ppo_top.parsers.shared.stores.sqlite_snapshot import SqliteRow, table_columns
 
 _METRICS = (
     "SELECT rowid, run_uuid, key, value, timestamp, step, is_nan FROM metrics "

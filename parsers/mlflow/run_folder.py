@@ -13,8 +13,8 @@ from pathlib import Path
 from ppo_top.model import Batch, ConfigValue, Problem, RunEnd
 from ppo_top.parsers.mlflow.values import MetricSteps, run_end, setting_of
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.line_splitter import LineSplitter, Segment
-from ppo_top.parsers.shared.number_text import parse_number
+from ppo_top.parsers.shared.text.line_splitter import LineSplitter, Segment
+from ppo_top.parsers.shared.text.number_text import parse_number
 
 _MAX_META_BYTES = 1 << 16
 _MAX_SETTING_BYTES = 1 << 16

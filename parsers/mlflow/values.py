@@ -6,7 +6,7 @@ import math
 import sys
 
 from ppo_top.model import ConfigValue, RunEnd, State
-from ppo_top.parsers.shared.number_text import parse_number
+from ppo_top.parsers.shared.text.number_text import parse_number
 
 _ENDS = {
     "FINISHED": State.FINISHED,

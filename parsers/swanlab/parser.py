@@ -10,13 +10,20 @@ from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, RunEnd, State
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.json_values import as_float, parse_json
-from ppo_top.parsers.shared.leveldb import LevelDbRecord
-from ppo_top.parsers.shared.magic import claims_by_magic
-from ppo_top.parsers.shared.number_text import as_step
-from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, double, fields, signed, text
-from ppo_top.parsers.shared.timestamps import parse_iso_time, protobuf_time
-from ppo_top.parsers.shared.tracker_parser import TrackerParser
+from ppo_top.parsers.shared.documents.json_values import as_float, parse_json
+from ppo_top.parsers.shared.stores.leveldb import LevelDbRecord
+from ppo_top.parsers.shared.stores.magic import claims_by_magic
+from ppo_top.parsers.shared.stores.protobuf import (
+    BYTES,
+    ProtobufField,
+    double,
+    fields,
+    signed,
+    text,
+)
+from ppo_top.parsers.shared.stores.timestamps import parse_iso_time, protobuf_time
+from ppo_top.parsers.shared.stores.tracker_parser import TrackerParser
+from ppo_top.parsers.shared.text.number_text import as_step
 
 SWANLAB_IDENT = b":SWL\xd6\xe1"
 """Name and magic number; followed by the version."""

@@ -17,16 +17,16 @@ from urllib.parse import quote
 from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.json_values import as_float, parse_json
-from ppo_top.parsers.shared.magic import claims_by_magic
-from ppo_top.parsers.shared.number_text import as_step
-from ppo_top.parsers.shared.sqlite_snapshot import (
+from ppo_top.parsers.shared.documents.json_values import as_float, parse_json
+from ppo_top.parsers.shared.stores.magic import claims_by_magic
+from ppo_top.parsers.shared.stores.sqlite_snapshot import (
     SQLITE_MAGIC,
     DatabaseBusy,
     SqliteRow,
     SqliteSnapshot,
 )
-from ppo_top.parsers.shared.timestamps import parse_iso_time
+from ppo_top.parsers.shared.stores.timestamps import parse_iso_time
+from ppo_top.parsers.shared.text.number_text import as_step
 from ppo_top.parsers.swanlab.parser import SYSTEM_TAG_PREFIX
 
 _RUNS_QUERY = "SELECT id, run_id, status FROM experiment ORDER BY id"

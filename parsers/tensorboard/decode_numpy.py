@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ppo_top.parsers.shared.protobuf import MalformedMessage
+from ppo_top.parsers.shared.stores.protobuf import MalformedMessage
 from ppo_top.parsers.tensorboard.crc32c import MASK_DELTA, byte_contributions
 from ppo_top.parsers.tensorboard.event import decode_event
 from ppo_top.parsers.tensorboard.file_order import DecodedPoints

@@ -12,7 +12,7 @@ from math import prod
 from typing import NamedTuple
 
 from ppo_top.model import Histogram
-from ppo_top.parsers.shared.protobuf import (
+from ppo_top.parsers.shared.stores.protobuf import (
     BYTES,
     FIXED32,
     VARINT,

@@ -7,8 +7,15 @@ import re
 from typing import Any
 
 from ppo_top.model import ConfigValue
-from ppo_top.parsers.shared.json_values import flatten
-from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, double, fields, messages, text
+from ppo_top.parsers.shared.documents.json_values import flatten
+from ppo_top.parsers.shared.stores.protobuf import (
+    BYTES,
+    ProtobufField,
+    double,
+    fields,
+    messages,
+    text,
+)
 
 _TABLE_RULE = re.compile(r"\s*:?-+:?\s*")
 _KEY = re.compile(r"[\w.\-/]{1,80}")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from ppo_top.model import Batch, Points, Problem
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.protobuf import MalformedMessage
+from ppo_top.parsers.shared.stores.protobuf import MalformedMessage
 from ppo_top.parsers.tensorboard.crc32c import is_intact
 from ppo_top.parsers.tensorboard.event import Event, SummaryValue, decode_event
 from ppo_top.parsers.tensorboard.file_order import DecodedPoints, merge_in_file_order

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ppo_top.parsers.shared.json_values import parse_json
-from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, double, fields, text
+from ppo_top.parsers.shared.documents.json_values import parse_json
+from ppo_top.parsers.shared.stores.protobuf import BYTES, ProtobufField, double, fields, text
 
 NamePath = tuple[str, ...]
 HistoryItem = tuple[NamePath, Any]

@@ -12,13 +12,20 @@ from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, RunEnd, State
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.json_values import as_float, numbers_of, settings_of
-from ppo_top.parsers.shared.leveldb import LevelDbRecord
-from ppo_top.parsers.shared.magic import claims_by_magic
-from ppo_top.parsers.shared.number_text import as_step
-from ppo_top.parsers.shared.protobuf import BYTES, ProtobufField, fields, messages, signed, text
-from ppo_top.parsers.shared.timestamps import protobuf_time
-from ppo_top.parsers.shared.tracker_parser import TrackerParser
+from ppo_top.parsers.shared.documents.json_values import as_float, numbers_of, settings_of
+from ppo_top.parsers.shared.stores.leveldb import LevelDbRecord
+from ppo_top.parsers.shared.stores.magic import claims_by_magic
+from ppo_top.parsers.shared.stores.protobuf import (
+    BYTES,
+    ProtobufField,
+    fields,
+    messages,
+    signed,
+    text,
+)
+from ppo_top.parsers.shared.stores.timestamps import protobuf_time
+from ppo_top.parsers.shared.stores.tracker_parser import TrackerParser
+from ppo_top.parsers.shared.text.number_text import as_step
 from ppo_top.parsers.wandb.items import KnownNames, read_item, read_row
 
 WANDB_IDENT = b":W&B\xe1\xbe"

@@ -13,7 +13,7 @@ from ppo_top.files.update import PollResult, Source, SourceUpdate
 from ppo_top.output.json_report import run_json_text
 from ppo_top.output.text_report import report_lines
 from ppo_top.parsers import formats
-from ppo_top.parsers.shared.protobuf import MalformedMessage, fields
+from ppo_top.parsers.shared.stores.protobuf import MalformedMessage, fields
 from ppo_top.rules.book import RULES
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings, UnusableSettingsError, load_settings

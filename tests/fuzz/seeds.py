@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.leveldb import LevelDbReader, LevelDbRecord
+from ppo_top.parsers.shared.stores.leveldb import LevelDbReader, LevelDbRecord
 from ppo_top.parsers.tensorboard.tfrecord import HEADER_BYTES as RECORD_HEADER
 from tests.fuzz import files
 from tests.fuzz.framed import LEVELDB_IDENT, RECORD_SEPARATOR

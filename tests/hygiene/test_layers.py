@@ -15,11 +15,24 @@ ROOT = Path(__file__).parents[2]
 LAYERS = "Layers: what is above may use what is below, never the other way round"
 TUI_LAYERS = "Layers of the screen: app, draw, state, graphics"
 RULE_LAYERS = "Layers of the rules: judging uses the book, the book uses the engine"
+CONSOLE_LAYERS = "Layers of the console: the parser reads records, records are found in lines"
+HELPER_LAYERS = "Layers of the formats' helpers: stores, tables and documents, names, text"
 LIBRARIES = "Textual is for tui.app, Rich for it and tui.graphics, plotext for one plot"
 TRAINER = "Watching never needs a trainer"
 CLIENT = "The Prometheus client is for serve alone"
 FORMATS = "A log format knows no other log format"
-CONTRACTS = (LAYERS, TUI_LAYERS, RULE_LAYERS, LIBRARIES, TRAINER, CLIENT, FORMATS)
+CONTRACTS = (
+    LAYERS,
+    TUI_LAYERS,
+    RULE_LAYERS,
+    CONSOLE_LAYERS,
+    HELPER_LAYERS,
+    LIBRARIES,
+    TRAINER,
+    CLIENT,
+    FORMATS,
+)
+CONSOLE, HELPERS = "ppo_top.parsers.console", "ppo_top.parsers.shared"
 
 
 @pytest.fixture
@@ -88,7 +101,19 @@ def test_the_code_keeps_its_contracts(tree: Path) -> None:
         ("ppo_top/output/follow.py", "import prometheus_client", CLIENT),
         ("ppo_top/serve/fleet.py", "import ppo_top.tui.state.keys", LAYERS),
         ("ppo_top/parsers/csv_table.py", "from ppo_top.parsers import tensorboard", FORMATS),
-        ("ppo_top/parsers/shared/numbers.py", "import ppo_top.parsers.console.parser", FORMATS),
+        (
+            "ppo_top/parsers/console/lines/unwrap.py",
+            f"import {CONSOLE}.records.dicts",
+            CONSOLE_LAYERS,
+        ),
+        ("ppo_top/parsers/console/unlisted.py", "", CONSOLE_LAYERS),
+        (
+            "ppo_top/parsers/shared/text/plain_text.py",
+            f"import {HELPERS}.names",
+            HELPER_LAYERS,
+        ),
+        ("ppo_top/parsers/shared/unlisted.py", "", HELPER_LAYERS),
+        ("ppo_top/parsers/shared/stores/magic.py", "import ppo_top.parsers.csv_table", FORMATS),
         ("ppo_top/parsers/newcomer.py", "from ppo_top.parsers.csv_table import FORMAT", FORMATS),
     ],
 )

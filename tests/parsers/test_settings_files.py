@@ -11,7 +11,7 @@ from ppo_top.model import ConfigValue
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.settings_files import JsonSettingsParser, YamlSettingsParser
-from ppo_top.parsers.shared.yaml_subset import parse_scalar
+from ppo_top.parsers.shared.documents.yaml_subset import parse_scalar
 from tests.support.parser_harness import chunks, feed_parser, parse_every_way
 
 DATA = Path(__file__).parents[1] / "data"

@@ -6,7 +6,7 @@ import struct
 import zlib
 from collections.abc import Iterable
 
-from ppo_top.parsers.shared.leveldb import (
+from ppo_top.parsers.shared.stores.leveldb import (
     FIRST_PART,
     FULL_PART,
     LAST_PART,

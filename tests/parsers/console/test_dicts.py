@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from ppo_top.model import State
-from ppo_top.parsers.console.dicts import DictReader, parse_record
 from ppo_top.parsers.console.parser import ConsoleParser
+from ppo_top.parsers.console.records.dicts import DictReader, parse_record
 from tests.support.parser_harness import feed_parser, parse_every_way
 
 HERE = Path(__file__).parents[3]

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ppo_top.parsers.console import key_values
-from ppo_top.parsers.console.line_templates import LineTemplates
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.console.records import key_values
+from ppo_top.parsers.console.records.line_templates import LineTemplates
 
 HERE = Path(__file__).parents[3]
 FOLDERS = (HERE / "demo_logs", HERE / "tests" / "data", Path(__file__).parent / "data")

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.model import Problem
-from ppo_top.parsers.shared.leveldb import (
+from ppo_top.parsers.shared.stores.leveldb import (
     FIRST_PART,
     FULL_PART,
     LAST_PART,

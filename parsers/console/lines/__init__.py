@@ -1,0 +1,1 @@
+"""The lines of a console: decoded, freed of prefixes, kept for the log pane; what ended a run."""

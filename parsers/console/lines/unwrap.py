@@ -1,0 +1,213 @@
+"""Strips what launchers put before a line: ranks, clocks, log levels."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from typing import NamedTuple
+
+from ppo_top.model import UNKNOWN_TIME
+from ppo_top.parsers.shared.names.metric_names import is_metric, step_axis
+
+_RANK = re.compile(
+    r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s"
+)
+_RAY_PROCESS = re.compile(r"\s*+\((?:([\w.:]{1,60}) )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?")
+_SRUN_LABEL = re.compile(r"\s{0,4}(\d{1,5}): ")
+_BEHAVIOUR = re.compile(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")
+"""ML-Agents trains several behaviours at once and prints a line for each."""
+_BLANKS = re.compile(r"[ |]*+")
+_CLOCK = re.compile(
+    r"\[?(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)"
+    r"(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\]?"
+)
+_SHORT_CLOCK = re.compile(
+    r"\[?(?:\d\d-\d\d |\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?=[\s:\]|-])"
+)
+_LEVEL_PREFIX = re.compile(
+    r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?"
+)
+_LOG_LEVELS = ("INFO", "DEBUG", "WARN", "TRACE", "NOTICE", "SUCCESS")
+_GLOG_PREFIX = re.compile(
+    r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9}\s{1,8}\d{1,20} [\w./<>-]{1,120}:\d{1,6}\] "
+)
+"""absl's and glog's: level, month and day, thread, place in the source."""
+_SOURCE_LOCATION = re.compile(
+    r"(?:\w[\w.]{0,80}(?:\s?[-|:])?\s{1,4}(?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)\b))|"
+    r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|]{1,2}(?=\s)"
+)
+
+
+_QUOTE = re.compile(r"(?:>\s?){1,8}(?=\S)")
+"""Marks of a quoted text in mail and Markdown."""
+_CONTAINER = re.compile(
+    r"[a-z0-9][\w.-]{0,80}[-_]\d{1,4}\s{1,24}\|\s(?=\S)"  # docker compose
+    r"|\[pod/[\w./-]{1,200}\]\s"  # kubectl logs --prefix
+    r"|(?:stdout|stderr) [FP] "  # a container runtime's file
+    r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} "
+    r"[\w./@-]{1,80}(?:\[\d{1,10}\])?: "  # journald
+)
+_FIRST_WORD = re.compile(r"[A-Za-z_]\w{0,40}[=:, |]{1,2}(?=[ \w.+-])")
+_MAX_PREFIXES = 8
+_LINE_NUMBER = re.compile(r"\s{0,6}(\d{1,6})(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
+_ROW_OF_NUMBERS = re.compile(
+    r"(?:[\s|]*+(?:[-+\d.][\d.,e+-]*+|nan|inf|No Log))*+[\s|]*+$", re.IGNORECASE
+)
+"""The cells of a table; a line number stands before text."""
+
+
+class UnwrappedLine(NamedTuple):
+    """A line without its prefixes."""
+
+    text: str
+    process: str
+    """The process that wrote it; "" if unknown or the first rank."""
+    time: float
+
+
+class Unwrapper:
+    """Strips the prefixes of one stream's lines.
+
+    `srun --label` puts `0: ` before each line, which looks like a list; it counts as a rank only
+    once a number has come twice.
+    """
+
+    def __init__(self) -> None:
+        self._labels: set[str] = set()
+        self._has_srun_labels = False
+        self._line_number = 0
+        self._has_numbered_words = False
+        self._known_prefixes: dict[str, int] = {}
+        """What has stood after a clock, with the first word of the line, and its length without."""
+
+    def unwrap(self, text: str) -> UnwrappedLine:
+        """The line's text, process and time."""
+        head = text[:1]
+        if head == ">" and (quote := _QUOTE.match(text)):
+            text = text[quote.end() :]
+        if (head.isdigit() and text[2:3] != ":" and text[4:5] != "-") or head in (" ", ">"):
+            text = self._strip_line_number(text)
+        found = self._unwrap_prefixes(text)
+        container = _CONTAINER.match(found.text) if _may_be_container(found.text) else None
+        if container is None:
+            return found
+        inner = self._unwrap_prefixes(found.text[container.end() :])
+        return inner if inner.time == inner.time else inner._replace(time=found.time)
+
+    def _strip_line_number(self, text: str) -> str:
+        """Without the number of an editor or a web page: one more than on the line before."""
+        number = _LINE_NUMBER.match(text)
+        if number is None:
+            return text
+        is_next = int(number[1]) == self._line_number + 1
+        self._line_number = int(number[1])
+        if _ROW_OF_NUMBERS.match(text, number.end()):  # perhaps that of a table, and its step
+            is_next = is_next and self._has_numbered_words
+        else:
+            self._has_numbered_words = is_next
+        is_record = text.startswith(("{", "| ", "--"), number.end())
+        return text[number.end() :] if is_next or is_record else text
+
+    def _unwrap_prefixes(self, text: str) -> UnwrappedLine:
+        head = text[:1]
+        if head in "IWEF" and (glog := _GLOG_PREFIX.match(text)):
+            return UnwrappedLine(text[glog.end() :], "", UNKNOWN_TIME)
+        if head.isalpha() and not text.startswith(_LOG_LEVELS):
+            return UnwrappedLine(text, "", UNKNOWN_TIME)
+        text, process = self._strip_process(text)
+        head = text[:1]
+        if not (head.isdigit() or head == "[" or text.startswith(_LOG_LEVELS)):
+            return UnwrappedLine(text, process, UNKNOWN_TIME)
+        text, time = self._strip_prefix(text)
+        if "Std of Reward: " in text and (behaviour := _BEHAVIOUR.match(text)):
+            process = behaviour[1]
+        return UnwrappedLine(text, process, time)
+
+    def _strip_prefix(self, text: str) -> tuple[str, float]:
+        """Strip clock, level and source location; what has stood after a clock is known by then."""
+        clock = _CLOCK.match(text)
+        if clock is None:
+            return _strip_prefix(text)
+        end = clock.end()
+        for known, length in self._known_prefixes.items():
+            if text.startswith(known, end):
+                return text[end + length :], _clock_time(clock)
+        rest, time = _strip_prefix(text)
+        word = _FIRST_WORD.match(rest)
+        if word is not None and time == time and len(self._known_prefixes) < _MAX_PREFIXES:
+            start = len(text) - len(rest)
+            self._known_prefixes[text[end : start + word.end()]] = start - end
+        return rest, time
+
+    def _strip_process(self, text: str) -> tuple[str, str]:
+        head = text[:12].lstrip()[:1]
+        if head == "[" and (rank := _RANK.match(text)):
+            return text[rank.end() :], _rank_name(rank[1] or rank[2])
+        if head == "(" and (process := _RAY_PROCESS.match(text)):
+            return text[process.end() :], f"pid {process[2]}"
+        if head.isdigit() and (label := _SRUN_LABEL.match(text)):
+            self._has_srun_labels = self._has_srun_labels or label[1] in self._labels
+            if len(self._labels) < 4096:
+                self._labels.add(label[1])
+            return text[label.end() :], _rank_name(label[1]) if self._has_srun_labels else ""
+        return text, ""
+
+
+def has_no_prefix(text: str) -> bool:
+    """Whether a line begins with a word that is no prefix, whatever its numbers are."""
+    if not text[:1].isalpha() or text.startswith(_LOG_LEVELS) or _GLOG_PREFIX.match(text):
+        return False
+    return _CONTAINER.match(text) is None
+
+
+def _may_be_container(text: str) -> bool:
+    """A quick look before the search."""
+    if text[9:13:3] == "::" or text.startswith(("[pod/", "stdout ", "stderr ")):
+        return True
+    return text[:1].isalnum() and "| " in text[:120]
+
+
+def _rank_name(rank: str) -> str:
+    return f"rank{int(rank)}" if int(rank) else ""
+
+
+def _strip_prefix(text: str) -> tuple[str, float]:
+    """Strip clock, level and source location; also return the clock's unix time."""
+    time = UNKNOWN_TIME
+    position = end = 0
+    for _ in range(8):
+        position = _BLANKS.match(text, end).end()  # type: ignore[union-attr]
+        match = _CLOCK.match(text, position)
+        if match is not None:
+            time = _clock_time(match)
+        else:
+            match = (
+                _SHORT_CLOCK.match(text, position)
+                or _LEVEL_PREFIX.match(text, position)
+                or (_source_location(text, position) if end else None)
+            )
+        if match is None:
+            break
+        end = match.end()
+    rest = text[end:].lstrip(" |-:]") if end else ""
+    return (rest, time) if rest else (text, UNKNOWN_TIME)
+
+
+def _source_location(text: str, position: int) -> re.Match[str] | None:
+    """A place in the source such as `train.py:33`, or a logger's name; `step:33` is none."""
+    match = _SOURCE_LOCATION.match(text, position)
+    if match is None or text.startswith(_LOG_LEVELS, match.end()):
+        return match
+    name = match[0].partition(":")[0]
+    return None if step_axis(name) or is_metric(name) else match
+
+
+def _clock_time(match: re.Match[str]) -> float:
+    """A clock without a zone is local time: logs are watched where they are made."""
+    zone = (match[8] or "").replace("Z", "+00:00")
+    fraction = f".{match[7][:6]}" if match[7] else ""
+    day = f"{match[1]}-{match[2]}-{match[3]}T{match[4]}:{match[5]}:{match[6]}{fraction}{zone}"
+    try:
+        return datetime.fromisoformat(day).timestamp()
+    except (ValueError, OverflowError, OSError):
+        return UNKNOWN_TIME

@@ -1,0 +1,1 @@
+"""What one record looks like: dictionaries, pairs, trainers' own lines, indented maps."""

@@ -1,0 +1,49 @@
+"""Records of an evaluation that a script prints like those of its training, below a heading."""
+
+from __future__ import annotations
+
+import re
+
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.names.metric_names import step_axis
+
+_MAX_HEADING_CHARS = 160
+_START = r"\W{0,80}(?:(?:start|begin)(?:ing)?|final|now|running|开始)?[ :]{0,2}(?:the )?"
+_EVALUATION = re.compile(
+    rf"{_START}(?:(?:evaluation|evaluating|testing|test phase)(?![\w/])|评估|测试)\D*",
+    re.IGNORECASE,
+)
+_TRAINING = re.compile(rf"{_START}(?:(?:training|train phase)(?![\w/])|训练)\D*", re.IGNORECASE)
+
+
+class EvaluationPart:
+    """Whether the lines are those of an evaluation: after its heading, with steps that go back."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._has_gone_back = False
+
+    def read_text(self, text: str) -> None:
+        """Note a line that is no record: `------ EVALUATION ------` opens the part."""
+        if len(text) > _MAX_HEADING_CHARS:
+            return
+        if _EVALUATION.fullmatch(text):
+            self.is_open, self._has_gone_back = True, False
+        elif self.is_open and _TRAINING.fullmatch(text):
+            self.is_open = False
+
+    def read_record(self, found: ConsoleRecord, step: int | None, axis: str) -> ConsoleRecord:
+        """A record, marked as one of the evaluation at this step of the training.
+
+        A step beyond it is the training's, which goes on, and so is the same one once more.
+        """
+        if found.step is None or step is None or found.axis != axis:
+            return found
+        self._has_gone_back |= found.step < step
+        if found.step > step:
+            self.is_open = False
+        if found.step > step or not self._has_gone_back:
+            return found
+        named = ((tag, value) for tag, value in found.values if step_axis(tag) is None)
+        values = [(tag if tag.startswith("eval") else f"eval/{tag}", value) for tag, value in named]
+        return ConsoleRecord(values, step, axis, time=found.time)

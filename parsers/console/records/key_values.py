@@ -1,0 +1,271 @@
+"""Lines of names and numbers that a custom training loop prints, as opposed to prose.
+
+A line is a record if its fields are pairs (`key: value`, `key=value`, `key value`), little else is
+left over, and at least one name is that of a metric or a step.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import NamedTuple
+
+from ppo_top.model import ConfigValue
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.names import chinese, metric_names
+from ppo_top.parsers.shared.text.number_text import (
+    NUMBER_PATTERN,
+    as_step,
+    parse_number,
+    unwrap_numbers,
+)
+
+MAX_PAIRS_LINE_CHARS = 8192
+"""Longer lines are not searched for pairs."""
+
+_UNIT_NAMES = (
+    r"(?:%|it/s|s/it|steps?/s|frames/s|fps|tok(?:ens)?/s|secs?|seconds?|mins?|ms|us|h|s|[KMG]i?B)"
+)
+_UNIT_PATTERN = rf"(?:{_UNIT_NAMES}(?![\w/])|\s{_UNIT_NAMES}(?=\s*+(?:$|[,;|)\]])))?"
+_NAME_WORD_PATTERN = rf"[A-Za-z(%#{chinese.LETTERS}][\w%./()@#+\-^]*+"
+_PAIR = re.compile(
+    rf"(?P<key>{_NAME_WORD_PATTERN}(?:[ ]{{1,2}}{_NAME_WORD_PATTERN}){{0,5}}?|@?[A-Za-z_]\w*)"
+    rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
+    rf"(?P<value>{NUMBER_PATTERN})"
+    rf"(?:\s?(?:/|of\s)\s?(?P<total>\d[\d,]{{0,19}}+)(?![\w.]))?"
+    rf"(?:\s?\(?(?:\+/?-|±)\s?(?P<spread>{NUMBER_PATTERN})\)?)?"
+    rf"{_UNIT_PATTERN}(?=$|[\s,;:|\])}}>])"
+)
+_DECORATION = (
+    r"\u2190-\u21ff\u2300-\u23ff\u2500-\u257f\u25a0-\u27bf\u2b00-\u2bff"
+    r"\U0001f000-\U0001faff\ufe0f\u200d"
+)
+"""Arrows, box drawing, shapes and emoji: what scripts put before a name."""
+_SEPARATORS = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
+_FIELD_SEPARATOR = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z])")
+_BRACKETED_COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
+_LEADING_COUNT = re.compile(r"^\s{0,16}+\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]\s{0,16}+(?=[A-Za-z])")
+"""A loop's own count, without a name: `[12/400] steps=2048 return=21.5`."""
+_BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
+_TABBED_SEPARATOR = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
+_LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
+"""keras-rl starts its lines with the step: `1024/50000: episode: 12, ...`."""
+_ORDINAL = re.compile(r"#(?=\d)")
+_MEAN_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
+"""What is averaged: `Mean reward (last 100 episodes): 195.2`."""
+_EPISODE_COUNT_NAMES = (
+    *("episodes", "nepisodes", "numepisodes", "episodecount"),
+    *chinese.EPISODE_COUNTS,
+)
+_EPOCH_AND_STEP = re.compile(
+    r"\bEpoch\s?:?\s?\[\s?(\d{1,9})(?:/(\d{1,9}))?\s?\]\s?[(\[]\s{0,9}(\d{1,15})/(\d{1,15})[)\]]"
+)
+"""minimind prints `Epoch:[2/3](47/9751)`, with epochs from 1; torchvision's examples
+`Epoch: [1][ 47/9751]`, with epochs from 0."""
+_FEWEST_PAIRS_BEFORE_WORDS = 2
+_EPISODE_START = re.compile(r"\W{0,8}[Ee]pisode:?\s?#?(\d{1,15})\b")
+_SENTENCE_REWARD = re.compile(
+    rf"\b(reward|return|score)s?\b\W{{0,3}}(?:(?:of|is|was)\W{{1,3}})?({NUMBER_PATTERN})(?![\w.])",
+    re.IGNORECASE,
+)
+_SENTENCE_LENGTH = re.compile(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
+_MAX_SENTENCE_CHARS = 300
+_FINISHED_STEP = re.compile(
+    r"\W{0,9}((?:[Ee]pisode|[Ee]poch|[Ii]teration|[Uu]pdate|[Ss]tep) \d{1,15}) "
+    r"[^\W\d_]{1,20}\W{0,3}"
+)
+"""`Episode 12 finished, reward: 5.0`: the word says nothing that is needed."""
+_FEWEST_LETTERS = 3
+_STEP_LETTERS = ("t", "i", "k", "n")
+_WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
+"""Long blanks would take quadratic time in later searches."""
+_CLOCK_START = re.compile(r"^\d{1,3}:\d\d")
+
+
+class Pair(NamedTuple):
+    """A name and its number; `total` is N of `k/N`, `spread` what follows `+/-`."""
+
+    key: str
+    value: float
+    is_blank_separated: bool
+    """Only blanks separate name and number."""
+    total: int | None
+    spread: float | None
+
+
+def parse_field(text: str) -> list[Pair] | None:
+    """The pairs that fill the text completely; None if something else is left.
+
+    A number after a word of prose, without `:` or `=`, is something else.
+    """
+    found: list[Pair] = []
+    position = _skip_separators(text, 0)
+    while position < len(text):
+        match = _PAIR.match(text, position)
+        if match is None or _CLOCK_START.match(text, match.start("value")):
+            return found if _are_written_out(found) else None
+        pair = _make_pair(match)
+        if pair.is_blank_separated and metric_names.is_prose(pair.key):
+            return None
+        found.append(pair)
+        position = _skip_separators(text, match.end())
+    return found
+
+
+def _are_written_out(pairs: list[Pair]) -> bool:
+    """Whether words may follow the pairs: `lr=1e-3 (10437 steps/s)`, `kl: 0.1 saved checkpoint`."""
+    if len(pairs) < _FEWEST_PAIRS_BEFORE_WORDS:
+        return False
+    return not any(pair.is_blank_separated for pair in pairs) and any(map(_is_known, pairs))
+
+
+def _skip_separators(text: str, position: int) -> int:
+    match = _SEPARATORS.match(text, position)
+    return match.end() if match else position
+
+
+def _make_pair(match: re.Match[str]) -> Pair:
+    value = parse_number(match["value"])
+    total, spread = match["total"], match["spread"]
+    return Pair(
+        _clean_name(match["key"]),
+        math.nan if value is None else value,
+        not match["sep"].strip(),
+        int(total.replace(",", "")) if total else None,
+        parse_number(spread) if spread else None,
+    )
+
+
+def _clean_name(key: str) -> str:
+    """A name without surrounding punctuation; brackets inside it are kept."""
+    name = " ".join(key.split()).strip("()#-. ")
+    if ("(" in name) != (")" in name):
+        return f"{name})" if "(" in name else f"({name}"
+    return name
+
+
+def normalise_line(text: str) -> str:
+    """Unwrap numbers, and `[3/10]` and `[Epoch 3]` from their brackets.
+
+    `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
+    """
+    if not text.isascii():
+        text = text.translate(chinese.PUNCTUATION)
+    if "Epoch" in text:
+        text = _EPOCH_AND_STEP.sub(_steps_of_all_epochs, text)
+    text = unwrap_numbers(text)
+    if ": episode: " in text:
+        text = _LEADING_STEP.sub(r"step \1, ", text)
+    if "\t" in text:
+        text = _TABBED_SEPARATOR.sub(r"\1 ", text)
+    if "#" in text:
+        text = _ORDINAL.sub("", text)
+    if "(" in text:
+        text = _MEAN_REMARK.sub(lambda remark: re.sub("[ =]", "_", remark[0]), text)
+    if "[" in text:
+        text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
+        text = _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
+    text = text.strip()
+    return _WIDE_BLANKS.sub("   ", text) if "  " in text or not text.isascii() else text
+
+
+def _steps_of_all_epochs(match: re.Match[str]) -> str:
+    """The step in an epoch as one of all epochs."""
+    epoch, epochs, step, steps = (int(group or 0) for group in match.groups())
+    done = (epoch - (epochs > 0)) * steps + step
+    return f"step {done}/{epochs * steps}," if epochs else f"step {done},"
+
+
+def is_episode_count(key: str) -> bool:
+    """Whether the number says how many episodes were averaged."""
+    return metric_names.normalise(key) in _EPISODE_COUNT_NAMES
+
+
+def parse_line(text: str) -> ConsoleRecord | None:
+    """The record of a line, or None if it is prose."""
+    if len(text) > MAX_PAIRS_LINE_CHARS or not any(char.isdigit() or char in "nN" for char in text):
+        return None
+    fields = [
+        each
+        for each in _FIELD_SEPARATOR.split(normalise_line(text))
+        if _skip_separators(each, 0) < len(each)
+    ]
+    readable = [pairs for each in fields if (pairs := parse_field(each))]
+    if len(fields) > 1 and (finished := _FINISHED_STEP.fullmatch(fields[0])):
+        readable.insert(0, parse_field(finished[1]) or [])
+    pairs = [pair for each in readable for pair in each if _is_usable(pair)]
+    step = _letter_step(pairs) if len(readable) == len(fields) else None
+    if not pairs or 2 * len(readable) < len(fields) or not (step or _are_record(pairs)):
+        return _parse_sentence(text)
+    found = _make_record(pairs)
+    if step is not None:
+        return found._replace(step=as_step(step.value), axis="step")
+    return found if found.step is not None else _parse_sentence(text) or found
+
+
+def _parse_sentence(text: str) -> ConsoleRecord | None:
+    """`Episode 5 finished after 200 steps with reward 21.5`, as tutorials print it."""
+    start = _EPISODE_START.match(text) if len(text) <= _MAX_SENTENCE_CHARS else None
+    reward = _SENTENCE_REWARD.search(text, start.end()) if start is not None else None
+    if start is None or reward is None or (value := parse_number(reward[2])) is None:
+        return None
+    values = [("episode", float(start[1])), (reward[1].lower(), value)]
+    if (length := _SENTENCE_LENGTH.search(text)) is not None:
+        values.append(("episode_length", float(length[1])))
+    return ConsoleRecord(values, int(start[1]), "episode")
+
+
+def _letter_step(pairs: list[Pair]) -> Pair | None:
+    """The step that is one letter: `t=00050 | eps=0.2 | r=0.475 | H=0.48`."""
+    if len(pairs) < _FEWEST_LETTERS or pairs[0].key not in _STEP_LETTERS:
+        return None
+    is_stepped = any(metric_names.step_axis(pair.key) is not None for pair in pairs)
+    is_written_out = not pairs[0].is_blank_separated and as_step(pairs[0].value) is not None
+    return pairs[0] if is_written_out and not is_stepped else None
+
+
+def _is_usable(pair: Pair) -> bool:
+    """Whether a pair is of use: `3/10` is not, unless it is a step."""
+    return pair.total is None or _axis_of(pair) is not None
+
+
+def _axis_of(pair: Pair) -> str | None:
+    """What a step counts: `GRPO step 10/500` is one too, since it says how many there will be."""
+    name = pair.key if pair.total is None else pair.key.rpartition(" ")[2]
+    return metric_names.step_axis(pair.key) or metric_names.step_axis(name)
+
+
+def _are_record(pairs: list[Pair]) -> bool:
+    """Whether the number of pairs and their names make a record; `update 3:` is a heading."""
+    if len(pairs) == 1 and pairs[0].is_blank_separated:
+        return _axis_of(pairs[0]) is not None
+    has_blanks = any(pair.is_blank_separated and _axis_of(pair) is None for pair in pairs)
+    known = sum(map(_is_known, pairs))
+    return known > 0 and (not has_blanks or 2 * known >= len(pairs))
+
+
+def _is_known(pair: Pair) -> bool:
+    return _axis_of(pair) is not None or metric_names.is_metric(pair.key)
+
+
+def _make_record(pairs: list[Pair]) -> ConsoleRecord:
+    step, counts = None, ""
+    config: dict[str, ConfigValue] = {}
+    for name in metric_names.STEP_AXES:
+        for pair in pairs:
+            if _axis_of(pair) != name:
+                continue
+            if pair.total is not None:
+                config[metric_names.TOTAL_SETTINGS[name]] = pair.total
+            if step is None and (step := as_step(pair.value)) is not None:
+                counts = name
+    values = [(pair.key, pair.value) for pair in pairs if not _is_placeholder(pair, pairs)]
+    values += [(f"{p.key} +/-", p.spread) for p in pairs if p.spread is not None]
+    return ConsoleRecord(values, step, counts, config)
+
+
+def _is_placeholder(pair: Pair, pairs: list[Pair]) -> bool:
+    """Whether a reward is the 0 (or nan) that loops print before any episode has ended."""
+    if not metric_names.is_reward(pair.key) or (pair.value != 0.0 and not math.isnan(pair.value)):
+        return False
+    return any(other.value == 0 and is_episode_count(other.key) for other in pairs)

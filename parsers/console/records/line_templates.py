@@ -1,0 +1,125 @@
+"""Lines of key-value pairs that differ only in their numbers, parsed once per template.
+
+The meaning of a line follows from its words, so the second line of a template shows where the
+numbers of a record are, and later ones need only a search for numbers. Prose is remembered as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ppo_top.model import ConfigValue
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.console.records import key_values
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number
+
+_NUMBER_IN_LINE = re.compile(rf"(?<![\w.@/%()#+\-^])({NUMBER_PATTERN})(?!\w|\.\d)")
+_NUMBER_MARK = "\0"
+_CLOCK_MARK = "\0:\0"
+_FIRST_PROBE = 7_000_001
+"""Replaces the first number of a line while its template is learned; too odd to be real."""
+_MAX_TEMPLATE_CHARS = 512
+_MAX_LINE_TEMPLATES = 4096
+
+
+class LineTemplate(NamedTuple):
+    """The names in a line and the indexes of their numbers among all of its numbers."""
+
+    tags: tuple[str, ...]
+    number_indexes: tuple[int, ...]
+    step_index: int | None
+    axis: str
+    episodes_index: int | None
+    """Index of a count of episodes: zero makes the reward a placeholder."""
+    config: Mapping[str, ConfigValue]
+
+
+_NO_TEMPLATE = LineTemplate((), (), None, "", None, {})
+"""Marks lines whose numbers have no fixed meaning; they are parsed one by one."""
+
+
+class LineTemplates:
+    """Parses lines exactly as `key_values.parse_line` does, but remembers their templates."""
+
+    def __init__(self) -> None:
+        self._templates: dict[str, LineTemplate | None] = {}
+        self._seen_once: set[str] = set()
+        self._last_used: tuple[str, LineTemplate] | None = None
+
+    def pop_last_used(self) -> tuple[str, LineTemplate] | None:
+        """Words and template of the line read since the last call, if it was read by one."""
+        used, self._last_used = self._last_used, None
+        return used
+
+    def parse_line(self, text: str) -> ConsoleRecord | None:
+        """The record of a line, or None if it is prose."""
+        if len(text) > key_values.MAX_PAIRS_LINE_CHARS:
+            return None
+        parts = _NUMBER_IN_LINE.split(key_values.normalise_line(text))
+        words = _NUMBER_MARK.join(parts[::2])
+        if len(words) > _MAX_TEMPLATE_CHARS or _CLOCK_MARK in words:
+            return key_values.parse_line(text)
+        if words not in self._templates:
+            return self._parse_unknown(text, words, parts)
+        template = self._templates[words]
+        if template is None:
+            return None
+        if template is _NO_TEMPLATE:
+            return key_values.parse_line(text)
+        found = _fill_template(template, parts[1::2])
+        if found is None:
+            return key_values.parse_line(text)
+        self._last_used = words, template
+        return found
+
+    def _parse_unknown(self, text: str, words: str, parts: list[str]) -> ConsoleRecord | None:
+        """Parse a line without a template; learn the template the second time."""
+        if words not in self._seen_once:
+            if len(self._seen_once) >= _MAX_LINE_TEMPLATES:
+                self._seen_once.clear()
+            self._seen_once.add(words)
+            return key_values.parse_line(text)
+        if len(self._templates) >= _MAX_LINE_TEMPLATES:
+            self._templates.clear()
+        self._templates[words] = _learn_template(parts)
+        return key_values.parse_line(text)
+
+
+def _learn_template(parts: list[str]) -> LineTemplate | None:
+    """The template of a line, from a probe whose numbers say their index; None for prose."""
+    count = len(parts) // 2
+    probe = parts[:]
+    probe[1::2] = [str(_FIRST_PROBE + place) for place in range(count)]
+    found = key_values.parse_line("".join(probe))
+    if found is None:
+        return None
+    if any(isinstance(value, int) and value >= _FIRST_PROBE for value in found.config.values()):
+        return _NO_TEMPLATE
+    places = [int(value) - _FIRST_PROBE for _, value in found.values]
+    if any(place not in range(count) for place in places):
+        return _NO_TEMPLATE
+    tags = tuple(tag for tag, _ in found.values)
+    step = None if found.step is None else found.step - _FIRST_PROBE
+    episodes = next(
+        (at for tag, at in zip(tags, places, strict=True) if key_values.is_episode_count(tag)), None
+    )
+    return LineTemplate(tags, tuple(places), step, found.axis, episodes, found.config)
+
+
+def _fill_template(template: LineTemplate, words: list[str]) -> ConsoleRecord | None:
+    """The record of a line with a template; None if its numbers need a full parse."""
+    values = [parse_number(words[place]) for place in template.number_indexes]
+    step = None
+    if template.step_index is not None:
+        step = as_step(parse_number(words[template.step_index]))
+        if step is None:
+            return None
+    if template.episodes_index is not None and parse_number(words[template.episodes_index]) == 0:
+        return None
+    numbers = [value for value in values if value is not None]
+    if len(numbers) < len(values):
+        return None
+    pairs = list(zip(template.tags, numbers, strict=True))
+    return ConsoleRecord(pairs, step, template.axis, template.config)

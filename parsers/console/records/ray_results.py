@@ -1,0 +1,94 @@
+"""Results that Ray prints as indented maps of names and values, one per training iteration."""
+
+from __future__ import annotations
+
+import re
+
+from ppo_top.model import UNKNOWN_TIME
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.documents.yaml_subset import YamlReader
+from ppo_top.parsers.shared.names.axes import parse_unix_time
+from ppo_top.parsers.shared.text.number_text import as_step
+
+RESULT_STARTS = (
+    *("Result for ", "agent_timesteps_total: ", "custom_metrics: {}"),
+    *("episode_len_mean: ", "episode_reward_max: "),
+)
+"""Start of a result: Tune names the trial; RLlib's pretty_print starts with its first name, and a
+paste with the first one that is of interest."""
+
+_TRIAL_LINE = re.compile(r"Result for (\S{1,200}):\s*")
+_RESULT_ROW = re.compile(r" {0,60}[^\s:]{1,200}:(?: .*)?")
+_STEP_KEY = "training_iteration"
+_TIME_KEY = "timestamp"
+_MAX_VALUES = 4096
+_MAX_OTHER_LINES = 20
+_MAX_TRIALS = 64
+
+
+class RayResult:
+    """The result that is being printed; its names are those of result.json.
+
+    The names are sorted, so metrics come before the iteration. Values of a second trial on the same
+    stream get its name as a suffix.
+    """
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._trials: list[str] = []
+        self._trial_suffix = self._indent = ""
+        self._reset()
+
+    @property
+    def has_trials(self) -> bool:
+        """Whether a result has been printed, which says more than Tune's table."""
+        return bool(self._trials)
+
+    def _begin_trial(self, trial: str) -> bool:
+        """Begin the result of a trial; False if there are too many trials."""
+        if trial not in self._trials:
+            if len(self._trials) >= _MAX_TRIALS:
+                return False
+            self._trials.append(trial)
+        self._trial_suffix = "" if trial == self._trials[0] else f" [{trial}]"
+        self._indent = "  " if trial else ""
+        self._reset()
+        return True
+
+    def _reset(self) -> None:
+        self._yaml = YamlReader()
+        self._values: list[tuple[str, float]] = []
+        self._time = UNKNOWN_TIME
+        self._other_lines = 0
+
+    def add_line(self, text: str) -> bool:
+        """Add a line if it begins a result or belongs to the open one."""
+        head = _TRIAL_LINE.fullmatch(text)
+        if head is not None:
+            self.is_open = self._begin_trial(head[1])
+            return self.is_open
+        if not self.is_open and text.startswith(RESULT_STARTS[1:]):
+            self.is_open = self._begin_trial("")
+        return self.is_open and self._add_value(text)
+
+    def _add_value(self, text: str) -> bool:
+        if not _RESULT_ROW.fullmatch(text) or not text.startswith(self._indent):
+            self._other_lines += 1
+            self.is_open = self._other_lines <= _MAX_OTHER_LINES
+            return False
+        name, value = self._yaml.read_line(text) or ("", "")
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if name == _TIME_KEY:
+                self._time = parse_unix_time(value)
+            if len(self._values) < _MAX_VALUES:
+                self._values.append((name, float(value)))
+        return True
+
+    def pop_record(self) -> ConsoleRecord | None:
+        """The whole result once its iteration has been read; None before."""
+        if not self._values or self._values[-1][0] != _STEP_KEY:
+            return None
+        self.is_open = False
+        values, self._values = self._values, []
+        named = [(name + self._trial_suffix, value) for name, value in values]
+        return ConsoleRecord(named, as_step(values[-1][1]), "iteration", time=self._time)

@@ -1,0 +1,119 @@
+"""Progress bars of tqdm: the only place where the Hugging Face trainer's console shows its step."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number
+
+_BAR_START = re.compile(
+    r"\s*+(?P<name>[^|%{}\r\n]{0,100}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
+    r"\s*+(?P<done>\d{1,15})/(?P<total>\d{1,15})\s*+\["
+)
+_DESCRIPTION = re.compile(r"\s*+\[([^\[\]]{1,4000}+)\]:(?=\s*+\d{1,3}%\|)")
+_DESCRIBED_VALUE = re.compile(rf"(?:^|\| )([A-Za-z_][\w/.@-]{{0,80}}): ({NUMBER_PATTERN})(?= \||$)")
+_BAR_REST = re.compile(r"[^\]\r\n]*+\]")
+_VALUE_AFTER_BAR = re.compile(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
+_PART_OF_EPISODE = re.compile(r"\[(\d{1,9})/\d{1,9}\]")
+_TRAINING_BAR_NAME = re.compile(r"train|step|iter|epoch|episode|update|progress", re.IGNORECASE)
+
+
+class ProgressBar(NamedTuple):
+    """One state of a bar; `end` is where the text after it starts (0: not complete yet)."""
+
+    name: str
+    done: int
+    total: int
+    end: int
+    description: str = ""
+    """What stands in brackets before it: trlX puts its metrics there."""
+
+
+def find_bar(text: str) -> ProgressBar | None:
+    """The bar at the start of `text`; complete up to its `[` is enough."""
+    if "%|" not in text:
+        return None
+    described = _DESCRIPTION.match(text)
+    match = _BAR_START.match(text, described.end() if described else 0)
+    if match is None:
+        return None
+    rest = _BAR_REST.match(text, match.end())
+    end = rest.end() if rest else 0
+    name = (match["name"] or "").rstrip(":")
+    description = described[1] if described else ""
+    return ProgressBar(name, int(match["done"]), int(match["total"]), end, description)
+
+
+def values_after_bar(text: str) -> list[tuple[str, float]]:
+    """The values that tqdm prints after the rate: `12.3s/it, kl=0.01, reward=1.5]`.
+
+    Empty if none of them is a metric: `Loading weights` names a file there.
+    """
+    values = [(key, parse_number(word)) for key, word in _VALUE_AFTER_BAR.findall(text)]
+    found = [(key, value) for key, value in values if value is not None]
+    return found if any(metric_names.is_metric(key) for key, _ in found) else []
+
+
+def _described_values(description: str) -> list[tuple[str, float]]:
+    """The values before a bar: `losses/total_loss: 1.64 | losses/policy_loss: 0.12`."""
+    found = _DESCRIBED_VALUE.findall(description)
+    return [(key, value) for key, word in found if (value := parse_number(word)) is not None]
+
+
+class TrainingBar:
+    """Progress of the training, by the bar that counts its steps.
+
+    The first bar without a name (or with one like "Training") is the trainer's; a bar with another
+    total (evaluation, loading) is followed only once the trainer's is full.
+    """
+
+    def __init__(self) -> None:
+        self.done: int | None = None
+        self.total: int | None = None
+
+    def follow(self, bar: ProgressBar) -> bool:
+        """Follow the bar; False if it is not the trainer's."""
+        if bar.name and not _TRAINING_BAR_NAME.search(bar.name):
+            return False
+        if self.total not in (None, bar.total) and self.done != self.total:
+            return False
+        self.total, self.done = bar.total, bar.done
+        return True
+
+
+class BarValues:
+    """Records of the values after bars: each is drawn many times and counts once.
+
+    Values of the training bar have its step and count when they change. Those of a bar inside a
+    step (OpenRLHF's minibatches) count when that bar is full; their step counts such bars.
+    """
+
+    def __init__(self) -> None:
+        self._last_values: tuple[str, list[tuple[str, float]]] = ("", [])
+        self._full_bars = 0
+
+    def read_record(self, bar: ProgressBar, text: str, followed: bool) -> ConsoleRecord | None:
+        """The record of a bar's values, if they are new."""
+        if not (bar.description or "=" in text) or (
+            bar.name and not _TRAINING_BAR_NAME.search(bar.name)
+        ):
+            return None
+        values = _described_values(bar.description) or values_after_bar(text)
+        if not values or (bar.name, values) == self._last_values:
+            return None
+        if followed:
+            self._last_values = bar.name, values
+            stated = [as_step(value) for key, value in values if metric_names.step_axis(key)]
+            if stated and stated[0] is not None:
+                return ConsoleRecord(values, stated[0])
+            part = _PART_OF_EPISODE.search(bar.name)
+            before = (int(part[1]) - 1) * bar.total if part and int(part[1]) else 0
+            return ConsoleRecord(values, before + bar.done)
+        if bar.done != bar.total:
+            return None
+        self._last_values = bar.name, values
+        self._full_bars += 1
+        return ConsoleRecord(values, self._full_bars)

@@ -1,0 +1,102 @@
+"""Notices that another training begins in the same console, as where a loop tries several seeds.
+
+That takes evidence of two kinds: steps begin anew, in a record like those before; and either the
+training before has said that it is complete, or another name or setting is printed. A training that
+is resumed, or that crashed and is started again as it was, prints neither.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ppo_top.model import ConfigValue
+from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, normalise
+from ppo_top.parsers.shared.text.number_text import parse_number
+
+_NAMED = re.compile(
+    r"(?i)(?<![a-z])(seed|run|trial|experiment|fold|logging to|learning rate|lr|env(?:ironment)?)"
+    r"(?:[_ ](?:id|name|number))?(?:\s*[:=#]\s*|\s+)['\"]?(?=[\w./-]*[\d/])([\w./-]{1,200})"
+)
+"""What tells one training of a console from the next, in a line of text."""
+_WORDS = ("seed", "run", "trial", "experiment", "fold", "logging to", "learning", "lr", "env")
+"""A line without any of them names nothing: looking for them is quicker."""
+_MAX_TEXT_CHARS = 300
+_MAX_NAMES = 64
+_NUMBER_TAGS = frozenset({"run", "seed", "trial", "fold", "experiment"})
+"""Numbers in records that count trainings."""
+_TOTALS = frozenset({"max_steps", *TOTAL_SETTINGS.values()})
+"""An evaluation may have another number of episodes."""
+_START_SHARE = 20
+"""A training begins at its first step, or within this part of the steps of the one before."""
+
+HAD_ENDED = "the one before was complete"
+
+
+class TrainingStarts:
+    """What is known of the training so far; asked when a step goes back."""
+
+    def __init__(self, names: Mapping[str, object] | None = None) -> None:
+        self.first_step: int | None = None
+        self.reason = ""
+        """Why the next record may be the first of another training, if its step is a first one."""
+        self._names: dict[str, object] = dict(names or {})
+        self._numbers: dict[str, float] = {}
+
+    def read_text(self, text: str) -> dict[str, ConfigValue]:
+        """Look at a line that holds no record; the seed if it says one."""
+        seed: dict[str, ConfigValue] = {}
+        words = text[:_MAX_TEXT_CHARS].lower()
+        if not any(word in words for word in _WORDS):
+            return seed
+        for name, word in _NAMED.findall(text[:_MAX_TEXT_CHARS]):
+            number = parse_number(word)
+            value = word.rstrip("./-") if number is None else number
+            self._note(name.lower(), value)
+            if name.lower() == "seed" and number is not None:
+                seed["seed"] = number
+        return seed
+
+    def read_settings(self, settings: Mapping[str, ConfigValue]) -> None:
+        """Look at printed settings."""
+        for name, value in settings.items():
+            if name not in _TOTALS:
+                self._note(name, value)
+
+    def _note(self, name: str, value: object) -> None:
+        if self._names.get(name, value) != value:
+            self.reason = f"another {name} is printed"
+        if name in self._names or len(self._names) < _MAX_NAMES:
+            self._names[name] = value
+
+    def note_end(self) -> None:
+        """The training says that it is complete."""
+        self.reason = self.reason or HAD_ENDED
+
+    def read_numbers(self, tags: Sequence[str], values: Sequence[float]) -> None:
+        """Look at the first record of a kind."""
+        self._numbers |= _numbers_of(tags, values)
+
+    def reason_to_split(
+        self, tags: Sequence[str], values: Sequence[float], step: int, before: int
+    ) -> str:
+        """Why a record at `step` after one at `before` is another training's; "" if it is not."""
+        first = self.first_step
+        if first is None or first >= before or step > max(first, before // _START_SHARE):
+            return ""
+        numbers = _numbers_of(tags, values)
+        others = [name for name in numbers if numbers[name] != self._numbers.get(name)]
+        return f"another {others[0]} is printed" if others else self.reason
+
+    def next_training(self) -> TrainingStarts:
+        """What is known when it begins: the names that were printed stay."""
+        return TrainingStarts(self._names)
+
+
+def is_training_number(tag: str) -> bool:
+    """Whether a tag is the number of a training, or its seed."""
+    return normalise(tag) in _NUMBER_TAGS
+
+
+def _numbers_of(tags: Sequence[str], values: Sequence[float]) -> dict[str, float]:
+    return {tag: value for tag, value in zip(tags, values, strict=True) if is_training_number(tag)}

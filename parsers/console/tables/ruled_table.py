@@ -1,0 +1,156 @@
+"""Tables of `| key | value |` rows between rules of dashes or box drawing.
+
+Stable-Baselines3 prints a row for each group (`| train/ | |`) and indents its members by three
+spaces; Spinning Up and the old baselines have plain keys. Scripts draw theirs with rich, tabulate
+or prettytable, most with a header.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.names.metric_names import is_metric
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+
+_RULE_STARTS = frozenset("-+─━═┌├└┏┣┡┢┗╔╠╚╭╰╒╞╘╓╟╙")
+_RULE = re.compile(r"[-+=─-╿|]{10,}")
+_TABLE_ROW = re.compile(r"[|│┃║]([^|│┃║]*)[|│┃║]([^|│┃║]*)[|│┃║]")
+
+
+def is_rule(text: str) -> bool:
+    """Whether a line is the top, the bottom or a rule of a table."""
+    return text[:1] in _RULE_STARTS and _RULE.fullmatch(text) is not None
+
+
+STEP_ROWS = (
+    "time/total_timesteps",
+    "total_timesteps",
+    "misc/total_timesteps",
+    "TotalEnvInteracts",
+    "TimestepsSoFar",
+    "total timesteps",
+    "total/steps",
+    "time/iterations",
+    "iterations",
+    "misc/nupdates",
+    "nupdates",
+    "Epoch",
+    "steps",
+    "global_step",
+    "timesteps",
+    "step",
+    "Step",
+    "iteration",
+    "Iteration",
+    "update",
+    "Update",
+    "epoch",
+    "episode",
+    "Episode",
+)
+"""Rows that say the step, the best first."""
+
+_SURE_STEP_ROWS = 7
+_MAX_TABLE_ROWS = 1000
+_MAX_OTHER_LINES = 20
+
+
+class RowNames:
+    """Full names of a table's rows: members of a group get its prefix.
+
+    They are indented below its row, or none is (a table pasted into a text loses its blanks).
+    """
+
+    def __init__(self) -> None:
+        self._group = ""
+        self._begins = self._is_plain = False
+
+    def begin_group(self, prefix: str) -> None:
+        """The rows below belong to this group."""
+        self._group, self._begins = prefix, True
+
+    def tag_of(self, cell: str) -> str:
+        """The full name of a row with a value."""
+        name, indented = cell.strip(), cell.startswith("    ")
+        if self._begins:
+            self._begins, self._is_plain = False, not indented
+        is_member = indented or (self._is_plain and "/" not in name)
+        return self._group + name if is_member else name
+
+
+def group_of(cell: str, value: str) -> str | None:
+    """The prefix that a row without a value sets for those below it, or None."""
+    name = cell.strip()
+    return name if name.endswith("/") and not value.strip() else None
+
+
+class ConsoleTable:
+    """The table that is being printed on one stream, row by row."""
+
+    def __init__(self) -> None:
+        self.is_open = False
+        self._names = RowNames()
+        self._values: list[tuple[str, float]] = []
+        self._rows = self._other_lines = 0
+        self._is_boxed = False
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether a row has been seen."""
+        return self._rows > 0
+
+    def add_rule(self, text: str) -> ConsoleRecord | None:
+        """The record that a rule closes; above the first number, it opens a table."""
+        closes = bool(self._values)
+        record = self.pop_record()
+        self.is_open, self._is_boxed = not closes, text[0] != "-"
+        return record
+
+    def add_line(self, text: str) -> bool:
+        """Add a line if it is a row of the open table."""
+        match = _TABLE_ROW.fullmatch(text) if self.is_open else None
+        if match is None:
+            return False
+        cell, value = match.groups()
+        if parse_number(cell) is not None:
+            return False  # a row of a table with a column for each metric
+        self._other_lines = 0
+        self._rows += 1
+        group = group_of(cell, value)
+        if group is not None:
+            self._names.begin_group(group)
+            return True
+        parsed = parse_number(value)
+        if parsed is not None:
+            self._values.append((self._names.tag_of(cell), parsed))
+        return True
+
+    def note_other_line(self) -> bool:
+        """Note a line that is not a row; True if the table has to be ended."""
+        self._other_lines += 1
+        return self._other_lines > _MAX_OTHER_LINES or self._rows > _MAX_TABLE_ROWS
+
+    def pop_record(self) -> ConsoleRecord | None:
+        """The record of all rows so far, which empties the table."""
+        values = self._values
+        self.is_open = False
+        self._names, self._values = RowNames(), []
+        self._rows = self._other_lines = 0
+        step = step_of(dict(values))
+        if self._is_boxed and (step is None or not any(is_metric(tag) for tag, _ in values)):
+            return None  # TRL's samples with their scores, say
+        return ConsoleRecord(values, step, "table") if values else None
+
+
+def has_certain_step(found: ConsoleRecord) -> bool:
+    """Whether no better step can follow in the rest of an unfinished table."""
+    return any(tag in STEP_ROWS[:_SURE_STEP_ROWS] for tag, _ in found.values)
+
+
+def step_of(values: dict[str, float]) -> int | None:
+    """The step in one of a table's rows."""
+    for tag in STEP_ROWS:
+        if tag in values and (step := as_step(values[tag])) is not None:
+            return step
+    return None

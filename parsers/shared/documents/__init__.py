@@ -1,0 +1,1 @@
+"""Values of JSON and YAML under flat names."""

@@ -1,0 +1,1 @@
+"""What names mean: metrics, steps, times and settings, in English and Chinese."""

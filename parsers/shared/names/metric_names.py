@@ -1,0 +1,155 @@
+"""Recognises names of metrics, steps and settings by their words."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from ppo_top.parsers.shared.names import chinese
+
+_WORD_PATTERN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+METRIC_WORDS = _word_set(
+    """
+    reward rewards rew rews return returns ret loss losses kl kld approxkl entropy ent clip clipped
+    clipfrac clipfraction cliprange grad gradnorm gradient gradients advantage advantages adv advs
+    explained variance ev vf pg vloss ploss score scores success accuracy acc perplexity ppl fps sps
+    ratio std eprew epret eplen ep episodic episodes value values critic actor policy td qf q
+    vpred temperature alpha noise eval timesteps throughput win wins winrate
+    """
+)
+"""A name with one of these words is worth charting."""
+
+_MACHINE_WORDS = _word_set(
+    """
+    code status error errors warning warnings pid port line version id gpu gpus memory seed size
+    parameters params trainable weights bytes file files exit signal rank device devices workers
+    envs env hidden layer layers dim shape limit max_steps args argv statement failed passed tests
+    took downloading
+    """
+)
+"""A name with one of these words is about the machine or the set-up, not the training."""
+
+_PROSE_WORDS = _word_set(
+    """
+    in the a an of for at after before with took is was were are and or to from by on has have had
+    than that this it be been will would should can only about into over under up down out not no
+    if when while using got found loaded saved took least most more less every per
+    """
+)
+"""Words of sentences: a number after them without `:` or `=` is prose."""
+
+STEP_AXES = ("timesteps", "step", "iteration", "epoch", "episode")
+"""What steps can count, finest first."""
+
+_STEP_WORDS = {
+    "globalstep": "step",
+    "step": "step",
+    "trainstep": "step",
+    "trainingstep": "step",
+    "trainingglobalstep": "step",
+    "totaltimesteps": "timesteps",
+    "timesteps": "timesteps",
+    "timestep": "timesteps",
+    "numtimesteps": "timesteps",
+    "totalsteps": "timesteps",
+    "totalstep": "timesteps",
+    "envsteps": "timesteps",
+    "envstep": "timesteps",
+    "totalenvsteps": "timesteps",
+    "totalenvinteracts": "timesteps",
+    "totalframes": "timesteps",
+    "totalnumframes": "timesteps",
+    "frames": "timesteps",
+    "frame": "timesteps",
+    "iteration": "iteration",
+    "iter": "iteration",
+    "itr": "iteration",
+    "it": "iteration",
+    "learningiteration": "iteration",
+    "trainingiteration": "iteration",
+    "update": "iteration",
+    "numupdates": "iteration",
+    "nupdates": "iteration",
+    "updates": "iteration",
+    "epoch": "epoch",
+    "episode": "episode",
+    "ep": "episode",
+    "episodenum": "episode",
+    "episodenumber": "episode",
+    "episodeno": "episode",
+    "finishedepisode": "episode",
+    "gamenumber": "episode",
+    "framenumber": "timesteps",
+    "totalt": "timesteps",
+    "tenv": "timesteps",
+    **chinese.STEP_WORDS,
+}
+
+TOTAL_SETTINGS = {
+    "timesteps": "total_timesteps",
+    "step": "max_steps",
+    "iteration": "total_iterations",
+    "epoch": "total_epochs",
+    "episode": "total_episodes",
+}
+"""The configuration's name for N of `k/N`, by what is counted."""
+
+_SETTING_NAMES = _word_set(
+    """
+    learningrate lr gamma gaelambda lam cliprange clipcoef clipeps epsilon nepochs updateepochs
+    batchsize minibatchsize nsteps numsteps numenvs nenvs seed entcoef vfcoef maxgradnorm targetkl
+    beta klcoef numiterations totaltimesteps totaliterations maxsteps numminibatches hiddensize
+    clipratio discountfactor numepisodes maxepisodes numberoftrainingepisodes
+    actorlr criticlr totalsteps alpha loraalpha temperature
+    rewardscale rewardclip valuelosscoeff explorationlosscoeff kllosscoeff lrscheduleklthreshold
+    ppoclipratio ppoclipvalue policyinitgain initialstddev maxpolicylag numpolicies
+    policyworkersperpolicy
+    """
+)
+
+
+@lru_cache(maxsize=4096)
+def normalise(name: str) -> str:
+    """A name's letters and digits, lower case."""
+    return "".join(char for char in name.lower() if char.isalnum())
+
+
+@lru_cache(maxsize=4096)
+def split_words(name: str) -> tuple[str, ...]:
+    """The words of a name, lower case, CamelCase taken apart."""
+    return tuple(word.lower() for word in _WORD_PATTERN.findall(name))
+
+
+def step_axis(name: str) -> str | None:
+    """What a step word counts; None if the name is not a step word."""
+    return _STEP_WORDS.get(normalise(name))
+
+
+def is_metric(name: str) -> bool:
+    """Whether the name alone shows that its number is a metric."""
+    parts = split_words(name)
+    if not name.isascii() and chinese.is_metric(name):
+        return True
+    return not METRIC_WORDS.isdisjoint(parts) and _MACHINE_WORDS.isdisjoint(parts)
+
+
+def is_setting(name: str) -> bool:
+    """Whether the name is a common one for a hyperparameter."""
+    return normalise(name) in _SETTING_NAMES or split_words(name)[-2:] == ("learning", "rate")
+
+
+def is_prose(name: str) -> bool:
+    """Whether the name contains a word of prose."""
+    return not _PROSE_WORDS.isdisjoint(split_words(name))
+
+
+def is_reward(name: str) -> bool:
+    """Whether the number is a reward, a return or a score."""
+    words = {"reward", "rewards", "rew", "return", "returns", "score"}
+    return not words.isdisjoint(split_words(name)) or chinese.is_reward(name)

@@ -1,0 +1,1 @@
+"""Framings and databases that trackers write: LevelDB logs, protocol buffers, SQLite."""

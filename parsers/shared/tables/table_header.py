@@ -1,0 +1,69 @@
+"""The names of a table's columns, and the remarks that may stand before them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ppo_top.model import ConfigValue
+from ppo_top.parsers.base import HEAD_BYTES
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.axes import STEP_KEYS
+from ppo_top.parsers.shared.text.number_text import parse_number
+
+_SETTING = re.compile(r"#+\s{0,9}(\w{1,60})\s{0,9}[,:=;\t]\s{0,9}(\S{1,200})\s*")
+_LONG_FORM_COLUMN = "tag"
+"""A column of tables with one point per row, such as those of `ppo-top export`."""
+
+
+def find_delimiter(header: str) -> str:
+    """The delimiter of a header's columns."""
+    return max(",\t;", key=header.count)
+
+
+def column_names(head: bytes) -> list[str] | None:
+    """The column names at the start of a file; None if the header is not complete yet."""
+    whole = len(head) >= HEAD_BYTES
+    for line in head.decode("utf-8", "replace").lstrip("\ufeff").splitlines(keepends=True):
+        text = line.strip()
+        if line.endswith("\n") or whole:
+            if text and not is_remark(text):
+                return _split_names(text)
+        else:
+            return None
+    return [] if whole else None
+
+
+def _split_names(text: str) -> list[str]:
+    return [name.strip().strip('"') for name in text.lstrip("# ").split(find_delimiter(text))]
+
+
+def is_remark(line: str) -> bool:
+    """Whether a line before the header is none: blank, or one with `#` that names no columns."""
+    text = line.strip()
+    if not text.startswith("#"):
+        return not text
+    names = _split_names(text)
+    return not (are_names(names) and any(map(metric_names.is_metric, names)) and is_stepped(names))
+
+
+def read_setting(line: str) -> dict[str, ConfigValue]:
+    """The setting in a remark: `# gamma,0.99`, `# lr = 3e-4`."""
+    match = _SETTING.fullmatch(line.strip())
+    if match is None:
+        return {}
+    value = parse_number(match[2])
+    return {match[1]: match[2] if value is None else value}
+
+
+def are_names(columns: Sequence[str]) -> bool:
+    """Whether these may be the names of columns, a metric in each."""
+    if not any(columns) or _LONG_FORM_COLUMN in columns:
+        return False
+    return all(parse_number(column) is None for column in columns if column)
+
+
+def is_stepped(columns: Sequence[str]) -> bool:
+    """Whether one of the columns holds the step."""
+    ends = [column.rpartition("/")[2] for column in columns]
+    return any(map(metric_names.step_axis, ends)) or bool(set(columns) & set(STEP_KEYS))

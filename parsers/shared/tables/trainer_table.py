@@ -1,0 +1,218 @@
+"""Tables with a column for each metric, as Hugging Face's trainers draw them in notebooks.
+
+A notebook holds theirs as HTML; in issues and files it stands as Markdown, with tabs or aligned by
+blanks. Its columns are those of `NotebookProgressCallback` (transformers/utils/notebook.py), and of
+Unsloth, which adds the trainer's metrics with blanks around each slash. Other tables in text have a
+header that begins with a step and names a metric: `epoch  reward  kl`.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+
+_STEP_COLUMNS = ("Step", "Epoch")
+LOSS_COLUMN = "Training Loss"
+_TAGS = {LOSS_COLUMN: "loss", "Validation Loss": "eval/loss"}
+_NO_VALUE = frozenset({"", "-", "none", "no log"})
+_MAX_COLUMNS = 2000
+_MAX_CELL_CHARS = 500
+_MAX_OTHER_LINES = 20
+"""A table ends after this many lines that are none of its rows."""
+
+_FEWEST_PLAIN_COLUMNS = 3
+_PLAIN_HEADER = re.compile(
+    r"[\s|]*+(?i:(?:global|total|env|train(?:ing)?)?[ _]?(?:time)?steps?|iter(?:ation)?|itr|epoch"
+    r"|ep(?:isode)?|update)\b[^\d:=,;]{5,500}"
+)
+"""A line without numbers that begins with a step; quick to tell from most others."""
+_GAP = re.compile(r"\s{2,}")
+_RULE = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
+_NAMES_WITH_BLANKS = (*_TAGS, "No Log", "No log")
+
+
+class TableRow(NamedTuple):
+    """One row: its step (an epoch where the table counts epochs) and its values by tag."""
+
+    step: int
+    values: list[tuple[str, float]]
+    axis: str
+    """What the step counts: one of `metric_names.STEP_AXES`."""
+
+
+class TrainerColumns:
+    """The columns of one table: their tags, and which of them is the step."""
+
+    def __init__(self, cells: Sequence[str], axis: str) -> None:
+        self._has_evaluation = "Validation Loss" in cells
+        self._axis = axis
+        self.width = len(cells)
+        self._tags = [self._tag_of(cell) for cell in cells]
+
+    def _tag_of(self, cell: str) -> str:
+        """A column's tag; in tables with evaluations, capitalised columns are their metrics."""
+        plain = cell.replace(" / ", "/")
+        if plain in _TAGS:
+            return _TAGS[plain]
+        if self._has_evaluation and plain[:1].isupper():
+            return "eval/" + plain.replace(" ", "_").lower()
+        return plain
+
+    def row(self, cells: Sequence[str]) -> TableRow | None:
+        """The row of these cells; None if they are none."""
+        if not 2 <= len(cells) <= self.width:
+            return None
+        step = as_step(parse_number(cells[0]))
+        if step is None:
+            return None
+        values = []
+        for tag, cell in zip(self._tags[1:], cells[1:], strict=False):
+            number = parse_number(cell)
+            if number is not None:
+                values.append((tag, number))
+            elif cell.strip().lower() not in _NO_VALUE:
+                return None
+        return TableRow(step, values, self._axis)
+
+
+def trainer_columns(cells: Sequence[str]) -> TrainerColumns | None:
+    """The columns that a header names; None if it is not that of a trainer's table."""
+    found = [cell.strip() for cell in cells]
+    if len(found) > _MAX_COLUMNS or found[:1] not in [[name] for name in _STEP_COLUMNS]:
+        return None
+    return TrainerColumns(found, found[0].lower()) if LOSS_COLUMN in found else None
+
+
+def _plain_columns(cells: Sequence[str]) -> TrainerColumns | None:
+    """The columns of any other table that begins with a step and has a metric."""
+    found = [cell.strip() for cell in cells]
+    axis = metric_names.step_axis(found[0])
+    if axis is None or not _FEWEST_PLAIN_COLUMNS <= len(found) <= _MAX_COLUMNS or not all(found):
+        return None
+    return TrainerColumns(found, axis) if any(map(metric_names.is_metric, found)) else None
+
+
+# --- text ----------------------------------------------------------------------------------------
+
+
+class TrainerTextTable:
+    """Finds the table in lines of text: Markdown, tabs, bars, aligned by blanks, or HTML."""
+
+    def __init__(self) -> None:
+        self._columns: TrainerColumns | None = None
+        self._separator = ""
+        self._other_lines = 0
+        self._html: HtmlRows | None = None
+
+    def read_line(self, text: str) -> list[TableRow] | None:
+        """The rows that a line completes; None if the line belongs to no table."""
+        if self._html is not None or "<table" in text:
+            return self._read_html(text)
+        may_begin = LOSS_COLUMN in text or _PLAIN_HEADER.fullmatch(text) is not None
+        if may_begin and (found := _read_header(text)) is not None:
+            self._columns, self._separator = found
+            self._other_lines = 0
+            return []
+        if self._columns is None:
+            return None
+        return self._read_row(self._columns, text)
+
+    def _read_row(self, columns: TrainerColumns, text: str) -> list[TableRow] | None:
+        if _RULE.fullmatch(text):
+            return []
+        row = columns.row(_split_row(text, self._separator, columns.width))
+        if row is not None:
+            self._other_lines = 0
+            return [row]
+        self._other_lines += bool(text.strip())
+        if self._other_lines > _MAX_OTHER_LINES:
+            self._columns = None
+        return None
+
+    def _read_html(self, text: str) -> list[TableRow] | None:
+        """A line of an HTML table; other tables than a trainer's are other lines."""
+        table = self._html = self._html or HtmlRows()
+        rows: list[TableRow] = []
+        for cells in table.add_text(text):
+            if (columns := trainer_columns(cells)) is not None:
+                self._columns = columns
+            elif self._columns is not None and (row := self._columns.row(cells)) is not None:
+                rows.append(row)
+        if "</table" in text or table.lines > _MAX_COLUMNS:
+            self._html = self._columns = None
+        return rows
+
+
+def _read_header(text: str) -> tuple[TrainerColumns, str] | None:
+    """The columns of a header, and what separates its cells."""
+    for separator in ("\t", "|", "  ", " "):
+        if separator in text:
+            cells = _split_row(text, separator)
+            columns = trainer_columns(cells) or _plain_columns(cells)
+            if columns is not None:
+                return columns, separator
+    return None
+
+
+def _split_row(text: str, separator: str, width: int = 0) -> list[str]:
+    """The cells of a line; `width` is how many there should be."""
+    if separator == "\t":
+        return text.split("\t")
+    text = text.strip()
+    if separator == "|":
+        return text.removeprefix("|").removesuffix("|").split("|")
+    if separator == "  ":
+        cells = _GAP.split(text)
+        if not width or len(cells) == width:
+            return cells
+    for name in _NAMES_WITH_BLANKS:
+        text = text.replace(name, name.replace(" ", "\0"))
+    return [cell.replace("\0", " ") for cell in text.replace(" / ", "/").split()]
+
+
+# --- HTML ----------------------------------------------------------------------------------------
+
+_ELEMENT = re.compile(r"<(/?)(table|tr|th|td)\b[^<>]{0,500}>", re.IGNORECASE)
+_OTHER_ELEMENT = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
+
+
+class HtmlRows:
+    """The rows of HTML tables, as their lines come."""
+
+    def __init__(self) -> None:
+        self.lines = 0
+        self._cells: list[str] = []
+        self._text: list[str] | None = None
+
+    def add_text(self, text: str) -> Iterator[list[str]]:
+        """The cells of every row that a piece of text closes; elements are not cut in two."""
+        self.lines += 1
+        position = 0
+        for element in _ELEMENT.finditer(text):
+            self._add_content(text[position : element.start()])
+            position = element.end()
+            closes, name = bool(element[1]), element[2].lower()
+            self._end_cell()
+            if name in ("th", "td"):
+                self._text = None if closes else []
+            elif name == "tr" and closes and self._cells:
+                yield self._cells
+                self._cells = []
+            elif not closes:
+                self._cells = []
+        self._add_content(text[position:])
+
+    def _add_content(self, text: str) -> None:
+        if self._text is not None and sum(map(len, self._text)) < _MAX_CELL_CHARS:
+            self._text.append(text[:_MAX_CELL_CHARS])
+
+    def _end_cell(self) -> None:
+        if self._text is not None and len(self._cells) <= _MAX_COLUMNS:
+            plain = _OTHER_ELEMENT.sub("", " ".join(self._text))
+            self._cells.append(html.unescape(plain).strip())
+        self._text = None

@@ -1,0 +1,1 @@
+"""Bytes as lines, text and numbers."""
