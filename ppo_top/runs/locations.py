@@ -138,13 +138,21 @@ def folders_above(directory: str) -> tuple[str, ...]:
 
 def path_distance(one: str, other: str) -> int:
     """How many steps up and down lead from one directory to another."""
-    ours, theirs = one.split("/"), other.split("/")
+    return one.count("/") + other.count("/") + 2 - 2 * _common_parts(one, other)
+
+
+def common_folder(one: str, other: str) -> str:
+    """The deepest directory that two absolute ones are, or are inside."""
+    return "/".join(one.split("/")[: _common_parts(one, other)]) or "/"
+
+
+def _common_parts(one: str, other: str) -> int:
     common = 0
-    for our, their in zip(ours, theirs, strict=False):
+    for our, their in zip(one.split("/"), other.split("/"), strict=False):
         if our != their:
             break
         common += 1
-    return len(ours) + len(theirs) - 2 * common
+    return common
 
 
 def is_in_line(one: str, other: str) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import combinations, groupby, product
+from itertools import combinations, groupby, pairwise, product
 from operator import itemgetter
 
 from ppo_top.runs.clusters import SAME_FOLDER, Cluster
@@ -195,7 +195,9 @@ class TieFinder:
             for process in unit.processes:
                 by_process.setdefault(process, []).append(unit)
         for same in by_process.values():
-            for one, other in combinations(same[:MAX_NEIGHBOURS], 2):
+            few = len(same) <= MAX_NEIGHBOURS
+            by_path = sorted(same, key=lambda unit: unit.home)
+            for one, other in combinations(same, 2) if few else pairwise(by_path):
                 if _are_close(one.home, other.home) and self._fit(one, other):
                     self._join(one, other, SAME_PROCESS)
 
@@ -216,7 +218,7 @@ class TieFinder:
             if name and not unit.is_evaluation and TRACKER not in unit.kinds:
                 by_name.setdefault(name, []).append(unit)
         for name, same in by_name.items():
-            pairs = sorted(pairs_of_one_name(name, same[:MAX_NEIGHBOURS]), key=itemgetter(0))
+            pairs = sorted(pairs_of_one_name(name, same), key=itemgetter(0))
             for _, nearest in groupby(pairs, key=itemgetter(0)):
                 self._tie_all_or_none([(one, other) for _, one, other in nearest])
 

@@ -6,7 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from ppo_top.runs.locations import INNER_FOLDER, TRACKER_RUN_FOLDER, is_in_line, path_distance
+from ppo_top.runs.locations import (
+    INNER_FOLDER,
+    TRACKER_RUN_FOLDER,
+    common_folder,
+    folders_above,
+    is_in_line,
+    path_distance,
+)
 from ppo_top.runs.log_units import LogUnit
 from ppo_top.runs.short_names import VAGUE
 
@@ -14,16 +21,29 @@ MAX_NAME_DISTANCE = 4
 """Most steps up and down between logs that are tied by their names."""
 
 
+MAX_OF_ONE_NAME = 40
+"""Of more units that are called the same below a folder, none is tied to one elsewhere there."""
+
+
 def pairs_of_one_name(
     name: str, units: Sequence[LogUnit]
 ) -> Iterator[tuple[int, LogUnit, LogUnit]]:
     """(distance, unit, unit) for units called the same; a vague name tells only what is below."""
     is_vague = bool(VAGUE.fullmatch(name)) or not re.search(r"\d", name)
-    for one, other in combinations(units, 2):
-        in_line = is_in_line(one.home, other.home)
-        distance = path_distance(one.home, other.home)
-        if in_line or (not is_vague and distance <= MAX_NAME_DISTANCE):
-            yield distance, one, other
+    below: dict[str, list[LogUnit]] = {}
+    for unit in units:
+        for folder in (unit.home, *folders_above(unit.home)):
+            below.setdefault(folder, []).append(unit)
+    for folder, near in below.items():
+        if len(near) > MAX_OF_ONE_NAME:
+            continue
+        for one, other in combinations(near, 2):
+            homes = one.home, other.home
+            if common_folder(*homes) != folder:
+                continue  # they are nearer to each other, in a folder below
+            distance = path_distance(*homes)
+            if is_in_line(*homes) or (not is_vague and distance <= MAX_NAME_DISTANCE):
+                yield distance, one, other
 
 
 def units_by_folder_name(units: Iterable[LogUnit]) -> Mapping[str, list[LogUnit]]:

@@ -7,6 +7,7 @@ import json
 import os
 import random
 from collections.abc import Iterable
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -29,7 +30,7 @@ from tests.support.drawn_trees import (
 from tests.support.growing_logs import WatchedDirectory, grow_logs, judged_objects
 
 TREES = int(os.environ.get("PPO_TOP_DRAWN_TREES", "60"))
-"""How many trees are drawn; a thousand take some minutes."""
+"""How many trees are drawn; a thousand take a minute or two."""
 
 
 def read_session(root: Path) -> Session:
@@ -80,7 +81,7 @@ def test_a_directory_of_one_run_shows_that_run(seed: int, tmp_path: Path) -> Non
     folders = {folder for path in tree.owner for folder in path.parents}
     for folder in sorted(each for each in folders if each.is_relative_to(tree.root)):
         seen = {path for path in tree.owner if path.is_relative_to(folder)}
-        expected = {part & seen for part in tree.partition()} - {frozenset()}
+        expected = {part & seen for part in tree.partition() if part & seen - tree.silent}
         found = partition(read_session(folder), seen)
         assert described(tree, found) == described(tree, expected)
 
@@ -89,8 +90,9 @@ def test_a_directory_of_one_run_shows_that_run(seed: int, tmp_path: Path) -> Non
 def test_live_comes_to_the_same_runs(seed: int, tmp_path: Path) -> None:
     """Logs that grow in turn are put together anew until they are as `check` has them."""
     tree = draw_tree(seed, tmp_path / "project")
-    watched = WatchedDirectory(tmp_path / "live")
-    for _ in grow_logs(tree.root, tmp_path / "live", parts=3, seed=seed):
+    live = tmp_path / "live" / "project"
+    watched = WatchedDirectory(live)
+    for _ in grow_logs(tree.root, live, parts=3, seed=seed):
         watched.read_and_judge()
     watched.finish()
     expected = read_session(tree.root)
@@ -136,6 +138,29 @@ def test_of_folders_of_add_scalars_the_training_is_charted(tmp_path: Path) -> No
     track = only.timeline.tracks["reward_mean"]
     assert (track.tag, "reward_train" in track.source) == ("reward", True)
     assert len({key for key, reason in only.joined_by.items() if reason}) == 2
+
+
+def test_many_folders_of_one_process_are_one_run(tmp_path: Path) -> None:
+    """`add_scalars` writes a folder a tag, of which a long list has more than forty."""
+    write = TreeWriter(random.Random(1), tmp_path)
+    run = draw_training(random.Random(2), "run", False)
+    for number in range(50):
+        write.events(f"exp/part_{number}", run, {METRICS[number % 4]: f"part/{number}"})
+    assert described(write.tree, partition(read_session(tmp_path), write.tree.owner)) == described(
+        write.tree, write.tree.partition()
+    )
+
+
+def test_names_tie_within_each_of_many_projects(tmp_path: Path) -> None:
+    """`ppo_s1` of one project is not that of the next, however many have one."""
+    write = TreeWriter(random.Random(1), tmp_path)
+    for project, seed in product(range(21), (1, 2)):
+        run = draw_training(random.Random(seed), f"{project}/{seed}", False)
+        write.monitor(f"project{project}/monitors/ppo_s{seed}.monitor.csv", run)
+        write.console(f"project{project}/consoles/ppo_s{seed}.log", run, silent=True)
+    assert described(write.tree, partition(read_session(tmp_path), write.tree.owner)) == described(
+        write.tree, write.tree.partition()
+    )
 
 
 def test_every_command_counts_the_same_runs(tmp_path: Path) -> None:

@@ -37,10 +37,14 @@ class DrawnTraining:
 
 @dataclass
 class DrawnTree:
-    """A directory of trainings. `owner`: path -> the training (or copy) that a log belongs to."""
+    """A directory of trainings. `owner`: path -> the training (or copy) that a log belongs to.
+
+    `silent`: consoles without any value, which are no run by themselves.
+    """
 
     root: Path
     owner: dict[Path, str] = field(default_factory=dict)
+    silent: set[Path] = field(default_factory=set)
     copies: dict[str, str] = field(default_factory=dict)
 
     def partition(self) -> set[frozenset[Path]]:
@@ -123,7 +127,10 @@ class TreeWriter:
             pairs = zip(CONSOLE_NAMES, values.values(), strict=True)
             texts = " | ".join(f"{name}: {value:.5g}" for name, value in pairs)
             lines.append(f"Iteration {number}/{len(run.rows)} | {texts}")
-        self._open(path, run.name).write_text("\n".join(lines) + "\n")
+        target = self._open(path, run.name)
+        target.write_text("\n".join(lines) + "\n")
+        if silent:
+            self.tree.silent.add(target)
 
     def dictionaries(self, path: str, run: DrawnTraining) -> None:
         """What the Trainer of transformers prints: one dictionary a row, four digits."""
@@ -161,6 +168,8 @@ class TreeWriter:
         for path, owner in list(self.tree.owner.items()):
             if path.is_relative_to(source):
                 self.tree.owner[copied / path.relative_to(source)] = f"copy of {owner}"
+                if path in self.tree.silent:
+                    self.tree.silent.add(copied / path.relative_to(source))
                 self.tree.copies[f"copy of {owner}"] = owner
 
 
@@ -335,6 +344,7 @@ def draw_tree(seed: int, root: Path) -> DrawnTree:
         beside = TreeWriter(draw, root / "other")
         draw.choice(LAYOUTS)(beside, others)
         write.tree.owner.update(beside.tree.owner)
+        write.tree.silent |= beside.tree.silent
     return write.tree
 
 
