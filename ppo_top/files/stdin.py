@@ -6,19 +6,16 @@ import os
 import stat
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import BinaryIO
 
+from ppo_top.files.file_trainings import FileTrainings
 from ppo_top.files.log_reader import FIRST_CHUNK_BYTES
 from ppo_top.files.parser_guard import guarded
 from ppo_top.files.tail import MAX_READ_BYTES
-from ppo_top.files.update import Source, SourceUpdate
+from ppo_top.files.update import STDIN_NAME, Source, SourceUpdate
 from ppo_top.model import Batch, RunEnd, State
 from ppo_top.parsers import FormatDetector, detect_by_content
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
-
-STDIN_NAME = Path("standard input")
-"""The name of a run that comes through the pipe."""
 
 
 class NonBlockingStream:
@@ -95,6 +92,8 @@ class StdinReader:
         self._clock = clock
         self._head = b""
         self._parser: Parser | None = None
+        self._trainings = FileTrainings()
+        self._training = ""
         self._finished = self._has_said_end = False
 
     @property
@@ -126,7 +125,13 @@ class StdinReader:
             return self._final_update(batch)
         if self.source is None or not (data and batch):
             return None
-        return SourceUpdate(self.source, batch, False, self.mtime, self.size)
+        return self._make_update(batch)
+
+    def _make_update(self, batch: Batch) -> SourceUpdate:
+        assert self.source is not None
+        return self._trainings.updates(
+            SourceUpdate(self.source, batch, False, self.mtime, self.size)
+        )
 
     def _parse(self, data: bytes) -> Batch:
         if self.source is None:
@@ -134,9 +139,16 @@ class StdinReader:
             data = self._detect_format()
         if self._parser is None or not data:
             return Batch()
-        batch = guarded(partial(self._parser.feed, data), self.offset, self._fail).as_one()
-        self._has_said_end = self._has_said_end or batch.ended is not None
+        batch = guarded(partial(self._parser.feed, data), self.offset, self._fail)
+        self._note_end(batch)
         return batch
+
+    def _note_end(self, batch: Batch) -> None:
+        """Whether the training that is read now has said that it is over."""
+        last = batch.last
+        if last.stored_run != self._training:
+            self._training, self._has_said_end = last.stored_run, False
+        self._has_said_end = self._has_said_end or last.ended is not None
 
     def _fail(self) -> None:
         self._parser = None
@@ -160,10 +172,11 @@ class StdinReader:
         if finished or self.source is None:
             return None
         if self._parser is not None:
-            batch.add(guarded(self._parser.finish, self.offset, self._fail).as_one())
-        if batch.ended is None and not self._has_said_end:
-            batch.ended = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker")
-        return SourceUpdate(self.source, batch, False, self.mtime, self.size)
+            batch.add(guarded(self._parser.finish, self.offset, self._fail))
+            self._note_end(batch)
+        if not self._has_said_end:
+            batch.last.ended = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker")
+        return self._make_update(batch)
 
     def finish(self) -> SourceUpdate | None:
         """As at the end of the pipe."""

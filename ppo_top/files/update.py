@@ -12,6 +12,9 @@ from ppo_top.files.tail import FileStamp
 from ppo_top.model import Batch, RunEnd, SourceFacts
 from ppo_top.parsers.base import Format
 
+STDIN_NAME = Path("standard input")
+"""The name of a run that comes through the pipe."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:
@@ -25,6 +28,11 @@ class Source:
     root: Path
     format: Format
     file: Path | None = None
+
+    @property
+    def is_piped(self) -> bool:
+        """Whether it came through standard input, and so cannot be read again."""
+        return self.root == STDIN_NAME
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,7 +88,7 @@ class Batch:
 
     def add(self, later: Batch) -> None:
         """Append what was read after it from the same log."""
-        last = self.rest[-1] if self.rest else self
+        last = self.last
         if later.stored_run == last.stored_run:
             last._add_same(later)
             self.rest += later.rest
@@ -111,6 +111,11 @@ class Batch:
         said = self.config or self.problems or self.notes
         found = self.points or self.lines or said or self.ended
         return bool(found or self.restarted or self.rest)
+
+    @property
+    def last(self) -> Batch:
+        """What it holds of the run that is read last."""
+        return self.rest[-1] if self.rest else self
 
     def as_one(self) -> Batch:
         """The same, for readers that keep a log as one run."""

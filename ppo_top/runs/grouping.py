@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ppo_top.files.mirrors import mirrored_host, shown_path
-from ppo_top.files.stdin import STDIN_NAME
+from ppo_top.files.update import STDIN_NAME
 from ppo_top.model import SourceFacts
 from ppo_top.paths import is_inside
 from ppo_top.runs.clusters import Cluster, copies
@@ -157,7 +157,8 @@ class RunGroups:
         log = main.logs[0]
         root, absolute = self._roots[log.key]
         if root == str(STDIN_NAME):
-            return root, root
+            number = log.key.partition("/")[0].removeprefix("stdin")
+            return root + number, root + number
         if log.path == absolute or not is_inside(log.path, absolute):
             # A file given by itself, or one of the runs in it: its folder stands for it.
             root, absolute = root.rpartition("/")[0] or ".", absolute.rpartition("/")[0] or "/"

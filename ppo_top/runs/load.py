@@ -17,8 +17,7 @@ from ppo_top.files.passed_over import (
     notebooks_line,
     passed_over_lines,
 )
-from ppo_top.files.stdin import STDIN_NAME
-from ppo_top.files.update import Listing
+from ppo_top.files.update import STDIN_NAME, Listing
 from ppo_top.paths import unreachable_reason
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.memory import RunMemory

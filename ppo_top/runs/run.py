@@ -140,8 +140,12 @@ class Run:
     def can_be_sent(self) -> bool:
         """Whether all of it can be judged elsewhere, from the beginning."""
         begun = self._next is not None or len(self.timeline)
-        here = begun or self.job or self.judged or "stdin" in self.sources
+        here = begun or self.job or self.judged or self._is_piped
         return not (here or self.has_more_to_read or self.is_partial)
+
+    @property
+    def _is_piped(self) -> bool:
+        return any(state.source.is_piped for state in self.sources.values())
 
     def _start_evaluation(self) -> Evaluation:
         self._stale = False
@@ -202,7 +206,7 @@ class Run:
     @property
     def can_drop_history(self) -> bool:
         """Whether points can be dropped: not during a new evaluation, and never of a pipe."""
-        return self._next is None and not self._stale and "stdin" not in self.sources
+        return self._next is None and not self._stale and not self._is_piped
 
     def drop_history(self) -> None:
         """Drop all but the newest rows and the unsealed ones; verdict and findings stay."""

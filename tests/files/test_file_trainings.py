@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -58,6 +61,39 @@ def test_a_file_that_is_written_anew(tmp_path: Path) -> None:
     assert points.pop("train.log") > 0
     assert not any(points.values())
     watched.follower.close()
+
+
+def test_each_training_of_a_pipe_is_a_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`cat seed1.log seed2.log | ppo-top check -`: as in a file; the last one's pipe was closed."""
+    last = training(2).removesuffix("Training complete!\n")
+    data = BytesIO((training(1) + last).encode())
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(data))
+    main(["check", "--json", "-"])
+    runs = {run["name"]: run for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert {name: (run["state"], run["progress"]["updates"]) for name, run in runs.items()} == {
+        "standard input": ("finished", 12),
+        "standard input-2": ("ended", 12),
+    }
+
+
+def test_a_training_that_begins_in_a_pipe() -> None:
+    """Its points are kept: a pipe cannot be read again."""
+    reading, writing = os.pipe()
+    with open(reading, "rb") as stream:
+        watched = WatchedDirectory(stdin=stream)
+        for seed in (1, 2):
+            os.write(writing, training(seed).encode())
+            watched.read_and_judge()
+        runs = {run.name: run for run in watched.session.runs.values()}
+        assert {name: len(run.timeline) for name, run in runs.items()} == {
+            "standard input": 12,
+            "standard input-2": 12,
+        }
+        assert not any(run.can_drop_history or run.can_be_sent for run in runs.values())
+        os.close(writing)
+        watched.finish()
 
 
 def test_the_settings_can_join_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

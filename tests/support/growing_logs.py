@@ -6,6 +6,7 @@ import random
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import BinaryIO
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import Row
@@ -88,11 +89,11 @@ def drain(follower: Follower, session: Session) -> None:
 
 
 class WatchedDirectory:
-    """A watched directory, as the screen and `check` have it, with its own clock."""
+    """A watched directory, or a pipe, as the screen and `check` have it, with its own clock."""
 
-    def __init__(self, target: Path) -> None:
+    def __init__(self, *targets: Path, stdin: BinaryIO | None = None) -> None:
         self.now = 0.0
-        self.follower = Follower([target], clock=lambda: self.now)
+        self.follower = Follower(targets, clock=lambda: self.now, stdin=stdin)
         self.session = Session(Settings())
 
     def read_new(self) -> None:
