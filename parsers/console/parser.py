@@ -262,9 +262,10 @@ class ConsoleParser:
         found = None if process.end_detector.in_traceback else process.parse_line(text)
         if found is not None:
             self._add_found(text, name, found if time != time else found._replace(time=time))
-        elif name == "":
-            self._bar_steps.note_text()
-            self._builder.read_text(text)
+        else:
+            if name == "":
+                self._bar_steps.note_text()
+            self._builder.read_text(text, name)
         self._unread.add_line(text, is_read=found is not None)
         ended = process.end_detector.read_line(text, found is not None)
         if ended is not None:
@@ -351,7 +352,7 @@ class ConsoleParser:
 
     def _add_record(self, name: str, found: ConsoleRecord) -> None:
         """Add a record at its own step, else at the last one."""
-        self._builder.add_settings(found.config)
+        self._builder.add_settings(found.config, name)
         if found.values or found.step is not None:
             step, counted = self._processes[name].step_of(found)
             self._builder.add_record(name, found, step, counted=counted)

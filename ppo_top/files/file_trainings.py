@@ -17,7 +17,8 @@ class FileTrainings:
     def __init__(self) -> None:
         self._others: dict[str, Source] = {}
         self._current = ""
-        self._has_ended = False
+        self._ended: set[str] = set()
+        """The trainings that have said so, or that others follow."""
 
     @property
     def other_sources(self) -> list[Source]:
@@ -31,7 +32,7 @@ class FileTrainings:
         """
         batch = update.batch
         if update.reset:
-            self._current, self._has_ended = "", False
+            self._current, self._ended = "", set()
         if not (batch.stored_run or batch.rest or self._others):
             self._note_end(batch)
             return update
@@ -58,16 +59,33 @@ class FileTrainings:
         last = found[-1]
         kept = [each for each in found if each or each is last or each.stored_run == self._current]
         for each in kept:
-            if each.stored_run != self._current:
-                self._current, self._has_ended = each.stored_run, False
+            self._current = each.stored_run
             self._note_end(each)
-            if each is not last and not self._has_ended:
+            goes_on = each is last or each.interleaved
+            if not goes_on and each.stored_run not in self._ended:
                 each.ended = NEXT_BEGAN
+                self._ended.add(each.stored_run)
         return kept
 
+    def close(self, update: SourceUpdate, ended: RunEnd) -> SourceUpdate:
+        """The last update: what has not said that it is over has ended so."""
+        made = self.updates(update)
+        by_source = {each.source.key: each for each in (made, *made.others)}
+        more = []
+        for run in ("", *self._others):
+            source = self._source_of(run, update.source)
+            if source.key not in by_source:
+                more.append(replace(made, source=source, batch=Batch(stored_run=run), others=()))
+                by_source[source.key] = more[-1]
+            if run not in self._ended:
+                by_source[source.key].batch.ended = ended
+        return replace(made, others=[*made.others, *more])
+
     def _note_end(self, batch: Batch) -> None:
-        if batch.ended is not None or batch.points:
-            self._has_ended = batch.ended is not None
+        if batch.ended is not None:
+            self._ended.add(batch.stored_run)
+        elif batch.points:
+            self._ended.discard(batch.stored_run)
 
     def _source_of(self, run: str, first: Source) -> Source:
         """The source of a training, as if its file lay in a folder of its own beside the file."""

@@ -17,6 +17,8 @@ from ppo_top.model import Batch, RunEnd, State
 from ppo_top.parsers import FormatDetector, detect_by_content
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
 
+PIPE_CLOSED = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker")
+
 
 class NonBlockingStream:
     """A stream that gives what has arrived and never waits for more.
@@ -93,8 +95,7 @@ class StdinReader:
         self._head = b""
         self._parser: Parser | None = None
         self._trainings = FileTrainings()
-        self._training = ""
-        self._finished = self._has_said_end = False
+        self._finished = False
 
     @property
     def size(self) -> int:
@@ -125,13 +126,11 @@ class StdinReader:
             return self._final_update(batch)
         if self.source is None or not (data and batch):
             return None
-        return self._make_update(batch)
+        return self._trainings.updates(self._make_update(batch))
 
     def _make_update(self, batch: Batch) -> SourceUpdate:
         assert self.source is not None
-        return self._trainings.updates(
-            SourceUpdate(self.source, batch, False, self.mtime, self.size)
-        )
+        return SourceUpdate(self.source, batch, False, self.mtime, self.size)
 
     def _parse(self, data: bytes) -> Batch:
         if self.source is None:
@@ -139,16 +138,7 @@ class StdinReader:
             data = self._detect_format()
         if self._parser is None or not data:
             return Batch()
-        batch = guarded(partial(self._parser.feed, data), self.offset, self._fail)
-        self._note_end(batch)
-        return batch
-
-    def _note_end(self, batch: Batch) -> None:
-        """Whether the training that is read now has said that it is over."""
-        last = batch.last
-        if last.stored_run != self._training:
-            self._training, self._has_said_end = last.stored_run, False
-        self._has_said_end = self._has_said_end or last.ended is not None
+        return guarded(partial(self._parser.feed, data), self.offset, self._fail)
 
     def _fail(self) -> None:
         self._parser = None
@@ -173,10 +163,7 @@ class StdinReader:
             return None
         if self._parser is not None:
             batch.add(guarded(self._parser.finish, self.offset, self._fail))
-            self._note_end(batch)
-        if not self._has_said_end:
-            batch.last.ended = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker")
-        return self._make_update(batch)
+        return self._trainings.close(self._make_update(batch), PIPE_CLOSED)
 
     def finish(self) -> SourceUpdate | None:
         """As at the end of the pipe."""

@@ -79,6 +79,8 @@ class Batch:
     of a file, of which the others have numbers."""
     rest: list[Batch] = field(default_factory=list)
     """Of a file of several runs: the batches of those that begin in the same chunk."""
+    interleaved: bool = False
+    """Of a file of several runs: whether records of one may come after those of the next."""
     restarted: bool = False
     """Of a store: the run was written anew, so that its earlier batches are void."""
     counts_updates: bool = False
@@ -88,7 +90,7 @@ class Batch:
 
     def add(self, later: Batch) -> None:
         """Append what was read after it from the same log."""
-        last = self.last
+        last = self.rest[-1] if self.rest else self
         if later.stored_run == last.stored_run:
             last._add_same(later)
             self.rest += later.rest
@@ -111,11 +113,6 @@ class Batch:
         said = self.config or self.problems or self.notes
         found = self.points or self.lines or said or self.ended
         return bool(found or self.restarted or self.rest)
-
-    @property
-    def last(self) -> Batch:
-        """What it holds of the run that is read last."""
-        return self.rest[-1] if self.rest else self
 
     def as_one(self) -> Batch:
         """The same, for readers that keep a log as one run."""

@@ -78,6 +78,28 @@ def test_each_training_of_a_pipe_is_a_run(
     }
 
 
+@pytest.mark.parametrize("piped", [False, True])
+def test_trainings_that_run_at_once_are_none_the_end_of_another(
+    piped: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A launcher prints lines of both in turn; with its pipe both end."""
+    lines = [
+        f"seed={seed} | step={step} | reward={step}.{seed} | kl=0.01\n"
+        for step in range(1, 13)
+        for seed in (1, 2)
+    ]
+    log = tmp_path / "train.log"
+    log.write_text("".join(lines))
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(log.read_bytes())))
+    main(["check", "--json", "-" if piped else str(log)])
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert [run["progress"]["updates"] for run in runs] == [12, 12]
+    assert {run["state"] for run in runs} == {"ended" if piped else "live"}
+
+
 def test_a_training_that_begins_in_a_pipe() -> None:
     """Its points are kept: a pipe cannot be read again."""
     reading, writing = os.pipe()

@@ -144,7 +144,8 @@ class Unwrapper:
         if head == "[" and (rank := _RANK.match(text)):
             return text[rank.end() :], _rank_name(rank[1] or rank[2])
         if head == "(" and (process := _RAY_PROCESS.match(text)):
-            return text[process.end() :], f"pid {process[2]}"
+            kind = "worker pid" if "worker" in (process[1] or "").lower() else "pid"
+            return text[process.end() :], f"{kind} {process[2]}"
         if head.isdigit() and (label := _SRUN_LABEL.match(text)):
             self._has_srun_labels = self._has_srun_labels or label[1] in self._labels
             if len(self._labels) < 4096:

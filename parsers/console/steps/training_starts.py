@@ -82,11 +82,20 @@ class TrainingStarts:
     ) -> str:
         """Why a record at `step` after one at `before` is another training's; "" if it is not."""
         first = self.first_step
-        if first is None or first >= before or step > max(first, before // _START_SHARE):
+        if first is None or first >= before or not self.is_first(step, before):
             return ""
         numbers = _numbers_of(tags, values)
         others = [name for name in numbers if numbers[name] != self._numbers.get(name)]
         return f"another {others[0]} is printed" if others else self.reason
+
+    def is_first(self, step: int, before: int) -> bool:
+        """Whether a step, after one at `before`, may be the first of another training."""
+        return step <= max(self.first_step or 0, before // _START_SHARE)
+
+    def differs_from(self, other: TrainingStarts) -> str:
+        """A name or setting that both have printed with other values; "" if there is none."""
+        shared = self._names.keys() & other._names.keys()
+        return min((name for name in shared if self._names[name] != other._names[name]), default="")
 
     def next_training(self) -> TrainingStarts:
         """What is known when it begins: the names that were printed stay."""

@@ -146,3 +146,74 @@ def test_drawn_consoles(trainings: list[int], header: str, body: Body, block: in
     found = feed_trainings(ConsoleParser(), chunks(text.encode(), block * 1024))
     lengths = [max(map(len, each.points.values())) for each in found.values()]
     assert lengths == trainings
+
+
+PREFIXES = {
+    "number": "seed={n} | step={step} | reward={value}\n",
+    "brackets": "[Run {n:03}] Step: {step}, Reward: {value}\n",
+    "ray": "(train_cartpole pid=71{n}) step: {step} | reward: {value}\n",
+}
+"""What launchers of several trainings print before each line."""
+
+
+def interleaved(prefix: str, lengths: list[int], draw: random.Random) -> str:
+    """The lines of several trainings, those of each in their order."""
+    opening = "(train_cartpole pid=71{n}) seed: {n} | lr: 0.0003\n"
+    lines = [
+        [opening.format(n=n)] * ("pid=" in prefix)
+        + [prefix.format(n=n, step=step, value=n + step / 100) for step in range(1, length + 1)]
+        for n, length in enumerate(lengths, 1)
+    ]
+    text = ""
+    while waiting := [each for each in lines if each]:
+        text += draw.choice(waiting).pop(0)
+    return text
+
+
+@given(
+    prefix=st.sampled_from(list(PREFIXES.values())),
+    lengths=st.lists(st.integers(3, 12), min_size=2, max_size=4),
+    draw=st.randoms(use_true_random=False),
+    size=st.integers(1, 400),
+)
+def test_trainings_that_run_at_once(
+    prefix: str, lengths: list[int], draw: random.Random, size: int
+) -> None:
+    """Each has all of its own points and no other, in whatever order a launcher prints them."""
+    data = interleaved(prefix, lengths, draw).encode()
+    found = feed_trainings(ConsoleParser(), chunks(data, size))
+    read = []
+    for each in found.values():
+        (reward,) = [tag for tag in each.points if tag.lower() == "reward"]
+        read.append(list(zip(each.steps(reward), each.values(reward), strict=True)))
+    assert sorted(read) == [
+        [(step, n + step / 100) for step in range(1, length + 1)]
+        for n, length in enumerate(lengths, 1)
+    ]
+
+
+def test_the_settings_of_a_process_are_those_of_its_training() -> None:
+    """Two trials of Ray Tune in one output."""
+    text = interleaved(PREFIXES["ray"], [4, 4], random.Random(1))
+    found = {each.config["seed"]: each for each in read(text)}
+    assert found.keys() == {1.0, 2.0}
+    (note,) = [*found[1.0].notes, *found[2.0].notes]
+    assert note == "training 2 in this console, interleaved with others: another seed is printed"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "[rank{n}]: seed: {n}\n[rank{n}]: step: {step} | reward: {value}\n",
+        "(EnvWorker pid=7{n}) seed: {n}\n(EnvWorker pid=7{n}) step: {step} reward: {value}\n",
+        "(train pid=7{n}) seed: 1\n(train pid=7{n}) step: {step} | reward: {value}\n",
+        "step: {step} | trial: {n} | reward: {value}\n",
+        "trial: {step} | step: {step} | reward: {value}\n",
+    ],
+)
+def test_processes_and_counts_of_one_training(line: str) -> None:
+    """Ranks and workers have seeds of their own, and a number that counts on is none of a run."""
+    text = "".join(
+        line.format(n=n, step=step, value=step + n) for step in range(1, 9) for n in (1, 2)
+    )
+    assert len(read(text)) == 1
