@@ -212,6 +212,10 @@ def has_equal_heads(ours: Heads, theirs: Heads) -> bool:
 
 
 def _is_beginning(ours: Sequence[float], theirs: Sequence[float]) -> bool:
+    common = min(len(ours), len(theirs))
+    if ours[:common] == theirs[:common]:
+        return True
+    # NaN is unequal to itself
     return all(repr(our) == repr(their) for our, their in zip(ours, theirs, strict=False))
 
 

@@ -138,20 +138,19 @@ class TieFinder:
                 self._join(one, other, SAME_VALUES)
 
     def _is_same_training(self, one: LogUnit, other: LogUnit) -> bool:
-        likeness = self._compare(one, other)
-        if not likeness.is_likely:
-            return False
-        if one.is_evaluation is not other.is_evaluation and not likeness.is_certain:
-            return False  # an untrained policy has the same few rewards in both
+        """Whether equal values show it; they are compared last, for that takes longest."""
         if one.competes_with(other):
-            return likeness.is_certain and _is_same_output(one, other)
+            return _is_same_output(one, other) and self._compare(one, other).is_certain
         if one.home == other.home:
-            return True
+            likeness = self._compare(one, other)
+            # an untrained policy has the same few rewards in its evaluation
+            is_alike = one.is_evaluation is other.is_evaluation
+            return likeness.is_likely if is_alike else likeness.is_certain
         if is_in_line(one.home, other.home):
-            return likeness.is_certain
+            return self._compare(one, other).is_certain
         apart = abs(one.start - other.start) > MAX_START_DIFFERENCE_S
         same_clock = not apart and has_same_clock(one.heads, other.heads)
-        return likeness.is_certain_anywhere and same_clock
+        return same_clock and self._compare(one, other).is_certain_anywhere
 
     def _comparable_pairs(self) -> Iterator[tuple[LogUnit, LogUnit]]:
         """Pairs near each other, and all pairs with some equal first values."""
