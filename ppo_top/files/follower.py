@@ -2,8 +2,8 @@
 
 The owner calls `poll` (bounded by points and seconds) until there is nothing more, then `wait`.
 Events only shorten the wait; a sweep over modification times finds everything. Logs that changed
-recently are swept every half second, old ones in turn, and sweeps never cost more than one percent
-of a core.
+recently are swept every half second (or as often as the owner wants), old ones in turn, and sweeps
+never cost more than one percent of a core.
 """
 
 # ruff: noqa: PTH112
@@ -69,9 +69,10 @@ class Follower:
         once: bool = False,
         active_s: float = math.inf,
         memory: LogMemory | None = None,
+        sweep_interval_s: float = SWEEP_INTERVAL_S,
     ) -> None:
         internal_errors.forbid_writes_below(paths)
-        self._clock = clock
+        self._clock, self._sweep_interval_s = clock, sweep_interval_s
         detector = detector or parsers.format_detector(patterns)
         self._logs = LogSet(detector, clock, active_s, memory)
         wanted = name_pattern or ANY_FILE_NAME
@@ -189,7 +190,7 @@ class Follower:
             cpu_s, wall_s = time.thread_time() - cpu_start, self._clock() - now
             pause = max(cpu_s * SWEEP_CPU_PAUSE_FACTOR, wall_s * SWEEP_WALL_PAUSE_FACTOR)
             pause = 0.0 if self._discovery_pending else pause
-            self._next_sweep = now + max(SWEEP_INTERVAL_S, pause)
+            self._next_sweep = now + max(self._sweep_interval_s, pause)
         if self._is_watching and now >= self._next_watch_update:
             self._update_watches(now)
         return removed

@@ -31,6 +31,12 @@ core.
 
 MAX_PAUSE_S = 1.5
 
+QUIET_PAUSE_S = 5.0
+"""Seconds between two fleets while no log says anything: only states and ages change by then."""
+
+SWEEP_INTERVAL_S = 1.0
+"""How often logs are checked whose file system tells nothing of changes: scrapes are no faster."""
+
 HEALTHY_FOR_S = 60.0
 """The loop counts as stuck if its newest step is older."""
 
@@ -51,14 +57,19 @@ class Exporter:
     ) -> None:
         self.fleet = Fleet()
         self._follower = Follower(
-            paths, patterns=settings.patterns, notebooks=settings.notebooks, active_s=active_s
+            paths,
+            patterns=settings.patterns,
+            notebooks=settings.notebooks,
+            active_s=active_s,
+            sweep_interval_s=SWEEP_INTERVAL_S,
         )
         self._session = Session(settings, parallel=parallel)
         self._pipeline = Pipeline(self._session, self._follower)
         self._watch = FleetWatch(limits or ExportLimits())
         self._problems: set[str] = set()
         self._stepped_at = time.monotonic()
-        self._next_fleet = 0.0
+        self._next_fleet = self._next_quiet_fleet = 0.0
+        self._has_news = True
         self._read_bytes = self._last_read_bytes = 0
         self._is_complete = False
         self._hooks: Hooks | None = None
@@ -98,10 +109,14 @@ class Exporter:
         now = self._stepped_at = time.monotonic()
         completes = done and not self._is_complete
         self._is_complete = self._is_complete or done
-        if now >= self._next_fleet or completes:
+        self._has_news = self._has_news or not done or bool(polled.updates or polled.removed)
+        due = self._next_fleet if self._has_news else self._next_quiet_fleet
+        if now >= due or completes:
+            self._has_news = not done
             self.make_fleet(now - start)
             cost = time.monotonic() - now
             self._next_fleet = now + min(MAX_PAUSE_S, max(MIN_PAUSE_S, PAUSE_FACTOR * cost))
+            self._next_quiet_fleet = now + QUIET_PAUSE_S
             on_fleet(self.fleet)
             self._report_to_hooks()
         return done

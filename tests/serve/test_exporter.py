@@ -62,6 +62,29 @@ def test_a_new_line_is_in_the_next_fleet(runs: Path) -> None:
     exporter.close()
 
 
+def test_while_no_log_says_anything_fleets_are_rare(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A fleet that only waits costs next to nothing; what is written is shown without that wait."""
+    monkeypatch.setattr("ppo_top.serve.exporter.MIN_PAUSE_S", 0.0)
+    monkeypatch.setattr("ppo_top.serve.exporter.PAUSE_FACTOR", 0.0)
+    made: list[Fleet] = []
+    exporter = exporter_of(runs)
+    look_until_complete(exporter)
+    exporter.step(made.append)
+    made.clear()
+    for _ in range(20):
+        exporter.step(made.append)
+    assert not made
+    with open(runs / "sick" / "stdout.log", "ab") as file:
+        file.write(NEXT_LINE)
+    while not made:
+        exporter._follower.wait(0.1)
+        exporter.step(made.append)
+    exporter.close()
+    assert [run.facts.step for run in made[-1].runs] == [21]
+
+
 def test_a_path_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     """A job's first line may come long after its exporter was started."""
     exporter = exporter_of(tmp_path / "runs")
