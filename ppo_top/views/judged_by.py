@@ -82,7 +82,8 @@ def healthy_text(profile: Profile) -> str:
     logged, missing = essential_values(profile)
     if names_self_play(profile.config) and not has_reward(profile):
         others = [label for name, label in logged if name not in REWARD_CONCEPTS]
-        return f"{_as_far_as(others)}; in self-play only Elo or an evaluation tells of progress"
+        tells = "in self-play only Elo or evaluation games tell of progress"
+        return f"{_as_far_as(others)}; {tells}"
     if len(logged) >= MOST_SHARE * (len(logged) + len(missing)):
         return "Healthy: all metrics in range"
     verb = "is" if len(missing) == 1 else "are"

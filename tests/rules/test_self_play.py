@@ -109,7 +109,7 @@ def test_without_a_rating_the_verdict_says_what_it_cannot_tell(
     assert alarms(run) == set()
     main(["check", "--no-cache", "--verbose", str(tmp_path)])
     text = " ".join(capsys.readouterr().out.split())
-    assert "in self-play only Elo or an evaluation tells of progress" in text
+    assert "in self-play only Elo or evaluation games tell of progress" in text
 
 
 @pytest.mark.parametrize(
