@@ -266,7 +266,7 @@ class WorkerPool:
         code = process.poll()
         if code is None:
             with suppress(Exception):
-                code = process.wait(0.1)  # the pipe closes a moment before
+                code = process.wait(2.0)  # the pipe closes a moment before
         process.kill()
         process.wait()
         with self._changed:
