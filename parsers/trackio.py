@@ -2,7 +2,8 @@
 
 The inbox is JSON lines, for file systems that cannot lock. A row of either is one call of
 `trackio.log`; its step is `train/global_step` where it has one (Hugging Face trainers), else
-Trackio's own counter. Rows are sent in bundles that share one time.
+Trackio's own counter. Rows are sent in bundles that share one time. System metrics have rows of
+their own, without a step.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any
 
 from ppo_top.model import Batch, ConfigValue, Problem
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.columns import ColumnBuilder, MachineColumns
 from ppo_top.parsers.shared.documents.json_values import (
     as_float,
     numbers_of,
@@ -43,6 +44,7 @@ class TrackioStore(DatabaseStore):
     def __init__(self, path: Path) -> None:
         super().__init__(path)
         self._configs: dict[str, bytes] = {}
+        self._last_system_rowid = 0
 
     def _read_rows(self, limit: int) -> None:
         """Read rows until some hold points; other programs' databases are ignored."""
@@ -53,6 +55,8 @@ class TrackioStore(DatabaseStore):
         if not {"timestamp", "run_name", "step", "metrics"} <= known:
             return
         run_id = "run_id" if "run_id" in known else "run_name"
+        if self._read_system_metrics(run_id, limit):
+            return  # there may be more of them, which belong before the next rows
         query = f"SELECT {_ROW_COLUMNS.format(run_id=run_id)} FROM metrics WHERE rowid > ? ORDER BY rowid LIMIT ?"  # fmt: skip # noqa: E501
         while True:
             found = self._snapshot.rows(query, self._last_rowid, limit)
@@ -64,6 +68,24 @@ class TrackioStore(DatabaseStore):
             if not rows or len(found) < limit or any(batch.points for batch in self._pending):
                 break
         self._read_settings(run_id)
+
+    def _read_system_metrics(self, run_id: str, limit: int) -> bool:
+        """Read rows about the machine; True if there may be more of them."""
+        if not {"timestamp", run_id, "metrics"} <= table_columns(self._snapshot, "system_metrics"):
+            return False
+        query = f"SELECT rowid, timestamp, run_name, {run_id}, metrics FROM system_metrics WHERE rowid > ? ORDER BY rowid LIMIT ?"  # fmt: skip # noqa: E501
+        found = self._snapshot.rows(query, self._last_system_rowid, limit)
+        rows = [
+            row for row in found if isinstance(row[0], int) and row[0] > self._last_system_rowid
+        ]
+        for run, group in groupby(rows, key=lambda row: decode_text(row[3])):
+            machine = MachineColumns()
+            for _, stamp, name, _, metrics in group:
+                part = self._run_name(run, decode_text(name))
+                add_system_metrics(machine, metrics, parse_iso_time(decode_text(stamp)))
+            self._add_pending(Batch(machine=machine.pop_points(), stored_run=part))
+        self._last_system_rowid = max((row[0] for row in rows), default=self._last_system_rowid)
+        return len(found) == limit and bool(self._pending)
 
     def _batch(self, run: str, rows: list[SqliteRow]) -> Batch:
         found = ColumnBuilder()
@@ -102,6 +124,16 @@ class TrackioInboxParser(RowParser):
             self._add_line(rest)
         return self._pop_batch()
 
+    def _reset_batch(self) -> None:
+        super()._reset_batch()
+        self._machine = MachineColumns()
+
+    def _pop_batch(self) -> Batch:
+        machine = self._machine.pop_points()
+        batch = super()._pop_batch()
+        batch.machine = machine
+        return batch
+
     def _add_line(self, segment: Segment) -> None:
         try:
             record = parse_json(segment.data)
@@ -115,6 +147,9 @@ class TrackioInboxParser(RowParser):
         if record.get("kind") == "metric":
             time = parse_iso_time(record.get("timestamp"))
             add_row_points(self._builder, record.get("metrics"), record.get("step"), time)
+        elif record.get("kind") == "system_metric":
+            time = parse_iso_time(record.get("timestamp"))
+            add_system_metrics(self._machine, record.get("metrics"), time)
 
 
 def add_row_points(found: ColumnBuilder, row: Any, counter: Any, time: float) -> None:
@@ -126,6 +161,16 @@ def add_row_points(found: ColumnBuilder, row: Any, counter: Any, time: float) ->
     step = next((each for each in steps if each is not None), 0)
     for tag, value in numbers_of(row):
         found.add_point(tag, step, time, value)
+
+
+def add_system_metrics(found: MachineColumns, row: Any, time: float) -> None:
+    """Add the numbers of a row about the machine, an object or its JSON; none of a damaged one."""
+    try:
+        row = parse_json(row) if isinstance(row, (bytes, str)) else row
+    except ValueError:
+        return
+    for tag, value in numbers_of(row) if isinstance(row, dict) else ():
+        found.add_sample(tag, time, value)
 
 
 def stored_settings(config: bytes) -> dict[str, ConfigValue]:

@@ -36,7 +36,8 @@ class Point(NamedTuple):
 
     `source` is the file's path below the path that was given, `concept` the metric that the tag is
     known as (empty if it is not); `time` is in unix seconds, NaN where the log has no clock. `axis`
-    is `step`, or `update` where the log states no steps and its updates are counted.
+    is `step`, `update` where the log states no steps and its updates are counted, or `second` for
+    what was measured of the machine, of which `step` is the unix time.
     """
 
     run: str

@@ -74,7 +74,7 @@ SYSTEMS = (
     ),
     LogSystem(
         "Weights & Biases",
-        "`*.wandb` of offline and online runs",
+        "`*.wandb` of offline and online runs, with its system metrics (GPU, CPU, memory)",
         ("wandb",),
         ("tests/data/wandb_*/finished/**/*.wandb",),
     ),

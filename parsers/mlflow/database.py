@@ -8,8 +8,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ppo_top.model import Batch, ConfigValue, Problem, RunEnd
-from ppo_top.parsers.mlflow.values import MetricSteps, restored_infinity, run_end, setting_of
-from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.mlflow.values import (
+    SYSTEM_TAG_PREFIX,
+    MetricSteps,
+    restored_infinity,
+    run_end,
+    setting_of,
+)
+from ppo_top.parsers.shared.columns import ColumnBuilder, MachineColumns
 from ppo_top.parsers.shared.stores.database_store import DatabaseStore, decode_text
 from ppo_top.parsers.shared.stores.sqlite_snapshot import SqliteRow, table_columns
 
@@ -67,18 +73,23 @@ class MlflowDatabase(DatabaseStore):
         }
 
     def _batch(self, run: str, name: str, rows: Iterable[SqliteRow]) -> Batch:
-        builder, problems = ColumnBuilder(), []
+        builder, machine, problems = ColumnBuilder(), MachineColumns(), []
         for rowid, _, key, value, time, step, is_nan in rows:
             if not (isinstance(value, float | int) and (time is None or isinstance(time, int))):
                 problems.append(Problem(rowid, f"row {rowid} is unreadable"))
                 continue
             tag = decode_text(key)
+            if tag.startswith(SYSTEM_TAG_PREFIX):
+                machine.add_sample(tag, (time or 0) / 1000, float(value))
+                continue
             at = self._steps[run, tag].step_of(step if isinstance(step, int) else 0)
             number = math.nan if is_nan else restored_infinity(float(value))
             builder.add_point(tag, at, math.nan if time is None else time / 1000, number)
         points = builder.pop_points()
         counts = bool(points) and all(self._steps[run, each.tag].are_counted for each in points)
-        return Batch(points, problems=problems, stored_run=name, counts_updates=counts)
+        found = Batch(points, problems=problems, stored_run=name, counts_updates=counts)
+        found.machine = machine.pop_points()
+        return found
 
     def _read_settings(self) -> None:
         """The parameters of each run, where there are new ones."""

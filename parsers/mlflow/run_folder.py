@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ppo_top.model import Batch, ConfigValue, Problem, RunEnd
-from ppo_top.parsers.mlflow.values import MetricSteps, run_end, setting_of
-from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.mlflow.values import SYSTEM_TAG_PREFIX, MetricSteps, run_end, setting_of
+from ppo_top.parsers.shared.columns import ColumnBuilder, MachineColumns
 from ppo_top.parsers.shared.text.line_splitter import LineSplitter, Segment
 from ppo_top.parsers.shared.text.number_text import parse_number
 
@@ -98,16 +98,16 @@ class MlflowRunFolder:
         if self._stamp_of_folders() != self._folder_stamp:
             self._find_files()
         batch = Batch(stored_run=self._name, restarted=restarted)
-        builder = ColumnBuilder()
+        builder, machine = ColumnBuilder(), MachineColumns()
         points = 0
         for metric in self._metrics.values():
             if points >= limit:
                 break
             for segment in _new_lines(metric):
                 points += 1
-                _add_line(builder, metric, segment, batch.problems)
+                _add_line(builder, machine, metric, segment, batch.problems)
             batch.problems += metric.splitter.pop_problems()
-        batch.points = builder.pop_points()
+        batch.points, batch.machine = builder.pop_points(), machine.pop_points()
         logged = [self._metrics[each.tag].steps for each in batch.points]
         batch.counts_updates = bool(logged) and all(each.are_counted for each in logged)
         if not batch.points:
@@ -146,7 +146,11 @@ def _new_lines(metric: _MetricFile) -> Iterator[Segment]:
 
 
 def _add_line(
-    builder: ColumnBuilder, metric: _MetricFile, segment: Segment, problems: list[Problem]
+    builder: ColumnBuilder,
+    machine: MachineColumns,
+    metric: _MetricFile,
+    segment: Segment,
+    problems: list[Problem],
 ) -> None:
     words = segment.data.decode("utf-8", "replace").split(" ")
     try:
@@ -160,7 +164,10 @@ def _add_line(
         if words != [""]:
             problems.append(Problem(segment.offset, f"{metric.tag}: not a point of a metric"))
         return
-    builder.add_point(metric.tag, metric.steps.step_of(step), time, value)
+    if metric.tag.startswith(SYSTEM_TAG_PREFIX):
+        machine.add_sample(metric.tag, time, value)
+    else:
+        builder.add_point(metric.tag, metric.steps.step_of(step), time, value)
 
 
 def _read_meta(path: Path) -> dict[str, str]:

@@ -8,6 +8,9 @@ import sys
 from ppo_top.model import ConfigValue, RunEnd, State
 from ppo_top.parsers.shared.text.number_text import parse_number
 
+SYSTEM_TAG_PREFIX = "system/"
+"""Prefix of MLflow's system metrics, whose steps number the measurements."""
+
 _ENDS = {
     "FINISHED": State.FINISHED,
     "FAILED": State.DIED,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Iterable, Sequence
 from itertools import compress, repeat
@@ -11,6 +12,8 @@ from typing import Any
 from ppo_top.model import UNKNOWN_TIME, Points
 
 _UNKNOWN_TIMES = array("d", [UNKNOWN_TIME])
+_MAX_TIME = 1e12
+"""No clock shows a later time (unix seconds)."""
 
 
 class ColumnBuilder:
@@ -89,3 +92,12 @@ class ColumnBuilder:
         if points is None:
             points = self._columns[tag] = Points(tag, array("q"), array("d"), array("d"))
         return points
+
+
+class MachineColumns(ColumnBuilder):
+    """Columns of what was measured of the machine, which no step of the training belongs to."""
+
+    def add_sample(self, tag: str, time: float, value: float) -> None:
+        """Append a number that was measured at a known time (unix seconds); others are left out."""
+        if math.isfinite(value) and 0.0 < time < _MAX_TIME:
+            self.add_point(tag, int(time), time, value)

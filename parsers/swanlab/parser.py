@@ -1,7 +1,7 @@
 """SwanLab's record files: `run-*.swanlab` (0.8 and later) and `backup.swanlab` (0.6 and 0.7).
 
 Both are framed alike; the newer holds protocol buffers, the older one JSON object a record.
-Hardware metrics (`__swanlab__...`) are skipped.
+Hardware metrics (`__swanlab__...`) are kept apart from the training's.
 """
 
 from __future__ import annotations
@@ -78,7 +78,9 @@ class SwanlabParser(TrackerParser):
             self._add_metric(key, step, time, value)
 
     def _add_metric(self, key: str, step: int, time: float, value: float) -> None:
-        if key and not key.startswith(SYSTEM_TAG_PREFIX):
+        if key.startswith(SYSTEM_TAG_PREFIX):
+            self._machine.add_sample(key, time, value)
+        elif key:
             self._add_point(key, step, time, value)
 
     def _read_console(self, data: bytes, message: ProtobufField, offset: int) -> None:

@@ -1,8 +1,8 @@
 """SwanLab's local store of 0.4 to 0.7: an SQLite database `runs.swanlab`, and a folder per run.
 
 The database holds the runs, how they ended, and the folder of each tag. The points are JSON lines
-in `run-*/logs/<folder>/<1000, 2000, ...>.log`, a thousand per file. Hardware metrics
-(`__swanlab__...`) are skipped.
+in `run-*/logs/<folder>/<1000, 2000, ...>.log`, a thousand per file; those of the hardware have tags
+that begin with `__swanlab__.`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.columns import ColumnBuilder, MachineColumns
 from ppo_top.parsers.shared.documents.json_values import as_float, parse_json
 from ppo_top.parsers.shared.stores.magic import claims_by_magic
 from ppo_top.parsers.shared.stores.sqlite_snapshot import (
@@ -131,7 +131,7 @@ class SwanlabStore:
         for number, name, folder in tags:
             known = self._runs.get(number)
             words = _decode_text(name)
-            if known is None or words in known.tags or words.startswith(SYSTEM_TAG_PREFIX):
+            if known is None or words in known.tags:
                 continue
             place = _folder_name(folder) or quote(words, safe="")
             tag = _TagFiles(words, self._folder / known.part / "logs" / place)
@@ -140,21 +140,22 @@ class SwanlabStore:
 
     def _read_run(self, run: _StoredRun, limit: int) -> Batch:
         """The new lines of all tags; how the run ended only when none is left."""
-        found = ColumnBuilder()
+        found, machine = ColumnBuilder(), MachineColumns()
         problems: list[Problem] = []
         left = max(1, limit // max(1, len(run.tags)))
         more = False
         for tag in run.tags.values():
             count = 0  # an empty batch would mean that there is nothing more
             for line in self._new_lines(tag):
-                what = _add_point(found, tag.name, line)
+                what = _add_point(found, machine, tag.name, line)
                 count += what is not None
                 if what:
                     problems.append(Problem(tag.offset, f"{tag.path.name} of {tag.name}: {what}"))
                 if count >= left:
                     more = True
                     break
-        batch = Batch(points=found.pop_points(), problems=problems, stored_run=run.part)
+        batch = Batch(found.pop_points(), problems=problems, stored_run=run.part)
+        batch.machine = machine.pop_points()
         if not more and run.status != run.reported_status:
             run.reported_status = run.status
             batch.ended = _END_BY_STATUS.get(run.status)
@@ -182,7 +183,7 @@ class SwanlabStore:
             tag.file_number, tag.offset = tag.file_number + 1000, 0
 
 
-def _add_point(found: ColumnBuilder, name: str, line: bytes) -> str | None:
+def _add_point(found: ColumnBuilder, machine: MachineColumns, name: str, line: bytes) -> str | None:
     """Add the point of one line; "" if it has one, None if it is empty, else what is wrong."""
     if not line.strip():
         return None
@@ -195,7 +196,11 @@ def _add_point(found: ColumnBuilder, name: str, line: bytes) -> str | None:
     step, value = as_step(as_float(record.get("index"))), as_float(record.get("data"))
     if step is None or value is None:
         return None
-    found.add_point(name, step, parse_iso_time(record.get("create_time")), value)
+    time = parse_iso_time(record.get("create_time"))
+    if name.startswith(SYSTEM_TAG_PREFIX):
+        machine.add_sample(name, time, value)
+    else:
+        found.add_point(name, step, time, value)
     return ""
 
 

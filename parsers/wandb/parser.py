@@ -2,12 +2,14 @@
 
 Its messages are defined in wandb's `wandb_internal.proto`. The step of a history row is
 `train/global_step`, `global_step` or a step metric that the run declared, else the row counter
-`_step`. System metrics and the summary, which repeats the last values, are skipped.
+`_step`. The summary, which repeats the last values, is skipped. System metrics have no step and
+get the prefix under which W&B shows them.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, RunEnd, State
@@ -31,7 +33,9 @@ from ppo_top.parsers.wandb.items import KnownNames, read_item, read_row
 WANDB_IDENT = b":W&B\xe1\xbe"
 """Name and magic number; followed by the version."""
 
-_HISTORY_FIELD, _OUTPUT_FIELD, _CONFIG_FIELD = 2, 4, 5
+SYSTEM_TAG_PREFIX = "system."
+
+_HISTORY_FIELD, _OUTPUT_FIELD, _CONFIG_FIELD, _STATS_FIELD = 2, 4, 5, 7
 _METRIC_FIELD, _RAW_OUTPUT_FIELD, _RUN_FIELD, _EXIT_FIELD = 12, 13, 17, 18
 _GLOBAL_STEPS = ("train/global_step", "global_step")
 _MAX_STEP_METRICS = 64
@@ -45,6 +49,14 @@ class WandbParser(TrackerParser):
         super().__init__(WANDB_IDENT)
         self._step_metrics: list[str] = list(_GLOBAL_STEPS)
         self._names: KnownNames = {}
+        self._readers: dict[int, Callable[[bytes, ProtobufField], None]] = {
+            _HISTORY_FIELD: self._read_history,
+            _STATS_FIELD: self._read_stats,
+            _CONFIG_FIELD: self._read_config,
+            _RUN_FIELD: self._read_run,
+            _METRIC_FIELD: self._read_metric,
+            _EXIT_FIELD: self._read_exit,
+        }
 
     def _read_record(self, record: LevelDbRecord) -> None:
         """A record holds one message; the field number is its type."""
@@ -52,19 +64,15 @@ class WandbParser(TrackerParser):
         for field in fields(data, 0, len(data)):
             if field.wire_type != BYTES:
                 continue
-            if field.number == _HISTORY_FIELD:
-                self._read_history(data, field)
+            read = self._readers.get(field.number)
+            if read is not None:
+                read(data, field)
             elif field.number in (_OUTPUT_FIELD, _RAW_OUTPUT_FIELD):
                 self._read_output(data, field, record.offset)
-            elif field.number == _CONFIG_FIELD:
-                self._read_config(data, field)
-            elif field.number == _RUN_FIELD:
-                for config in messages(data, field, 4):  # the initial one
-                    self._read_config(data, config)
-            elif field.number == _METRIC_FIELD:
-                self._read_metric(data, field)
-            elif field.number == _EXIT_FIELD:
-                self._read_exit(data, field)
+
+    def _read_run(self, data: bytes, message: ProtobufField) -> None:
+        for config in messages(data, message, 4):  # the initial one
+            self._read_config(data, config)
 
     def _read_history(self, data: bytes, message: ProtobufField) -> None:
         """One row: numbers under their names, at one step and time."""
@@ -101,6 +109,17 @@ class WandbParser(TrackerParser):
             axis = text(data, field) if field.number == 4 else ""
             if axis and axis not in known and len(known) < _MAX_STEP_METRICS:
                 known.append(axis)
+
+    def _read_stats(self, data: bytes, message: ProtobufField) -> None:
+        """System metrics, all measured at one time, which stands before them."""
+        time = UNKNOWN_TIME
+        for field in fields(data, message.start, message.stop):
+            if field.number == 2:
+                time = protobuf_time(data, field)
+            elif field.number == 3 and (item := read_item(data, field)) is not None:
+                number = as_float(item[1])
+                if number is not None:
+                    self._machine.add_sample(SYSTEM_TAG_PREFIX + ".".join(item[0]), time, number)
 
     def _read_config(self, data: bytes, message: ProtobufField) -> None:
         for field in messages(data, message, 1):

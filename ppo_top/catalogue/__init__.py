@@ -1,6 +1,7 @@
 """Which tag of which trainer means which metric: tables of data and their readers."""
 
 from ppo_top.catalogue.concepts import (
+    MACHINE_GROUP,
     METRIC_GROUPS,
     OTHER_GROUP,
     TAG_PREFIX,
@@ -33,6 +34,7 @@ from ppo_top.catalogue.lookup import (
     option_called,
     option_spellings,
 )
+from ppo_top.catalogue.machine import MachineTag, machine_tag
 from ppo_top.catalogue.options import (
     Option,
     canonical_names,
@@ -60,6 +62,7 @@ from ppo_top.catalogue.trainers import UNKNOWN_TRAINER, Trainer, identify, known
 __all__ = [
     "GRPO",
     "IGNORE",
+    "MACHINE_GROUP",
     "METRIC_GROUPS",
     "OFF_POLICY",
     "ON_POLICY",
@@ -73,6 +76,7 @@ __all__ = [
     "Algorithm",
     "Concept",
     "LoggedTag",
+    "MachineTag",
     "Meaning",
     "Option",
     "OptionSpelling",
@@ -94,6 +98,7 @@ __all__ = [
     "is_concept",
     "known_trainers",
     "logged_as",
+    "machine_tag",
     "meaning",
     "meanings_of",
     "names_self_play",

@@ -11,6 +11,9 @@ from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 LABEL_WIDTH = 18
 """Longest label in characters, so that a narrow checklist can hold them."""
 
+MACHINE_GROUP = "Machine"
+"""The group of what trackers measure of the machine, not of the training."""
+
 METRIC_GROUPS = (
     "Reward",
     "Policy step",
@@ -22,6 +25,7 @@ METRIC_GROUPS = (
     "Mismatch",
     "Progress",
     "Speed",
+    MACHINE_GROUP,
 )
 """The groups of metrics, in drawing order."""
 

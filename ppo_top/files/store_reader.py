@@ -97,7 +97,7 @@ class StoreReader:
         if self._store is None:
             self._store = self.open_store(self.source.path)
         batch = self._store.poll(limit)
-        self._empty_polls = 0 if batch.points else self._empty_polls + 1
+        self._empty_polls = 0 if batch.points or batch.machine else self._empty_polls + 1
         self.more = bool(batch) and self._empty_polls < MAX_EMPTY_POLLS
         return batch
 

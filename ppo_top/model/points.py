@@ -87,6 +87,8 @@ class Batch:
     """Whether the step of its last record is only its number, since the log states none."""
     histograms: dict[str, Histogram] = field(default_factory=dict)
     """The newest one of each tag; the points hold quantiles of all, at `<tag>@p50` and the like."""
+    machine: list[Points] = field(default_factory=list)
+    """What a tracker measured of the machine; the steps are the times in whole seconds."""
 
     def add(self, later: Batch) -> None:
         """Append what was read after it from the same log."""
@@ -102,6 +104,7 @@ class Batch:
         if later.points:
             self.counts_updates = later.counts_updates
         self.points += later.points
+        self.machine += later.machine
         self.config.update(later.config)
         self.histograms.update(later.histograms)
         self.lines.extend(later.lines)
@@ -111,7 +114,7 @@ class Batch:
 
     def __bool__(self) -> bool:
         said = self.config or self.problems or self.notes
-        found = self.points or self.lines or said or self.ended
+        found = self.points or self.machine or self.lines or said or self.ended
         return bool(found or self.restarted or self.rest)
 
     def as_one(self) -> Batch:

@@ -90,10 +90,14 @@ _STATUS_OF = {Verdict.UNJUDGED: Status.MISSING, Verdict.HEALTHY: Status.OK}
 
 
 class Axis(StrEnum):
-    """What the steps of a run are; they are updates where its log states none."""
+    """What the steps of a run are; they are updates where its log states none.
+
+    Those of measurements of the machine are their times in whole unix seconds.
+    """
 
     STEP = "step"
     UPDATE = "update"
+    SECOND = "second"
 
 
 class State(OrderedWord):

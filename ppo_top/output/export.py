@@ -1,6 +1,7 @@
 """Every point in long form: `run,source,tag,concept,step,time,value`.
 
-JSON lines also have `axis`: what the step is, `step` or (where it is only counted) `update`.
+JSON lines also have `axis`: what the step is, `step`, (where it is only counted) `update`, or
+`second` for measurements of the machine, which no step belongs to: their unix time.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 from typing import Any, TextIO
 
+from ppo_top.catalogue import machine_tag
 from ppo_top.model import Axis
 from ppo_top.output.json_report import json_value
 from ppo_top.runs.run import Run
@@ -58,6 +60,11 @@ def _all_points(run: Run) -> Iterator[ExportRow]:
             series, concept = state.series[tag], run.evaluation.concept_of(state, tag) or ""
             for step, time, value in zip(series.steps, series.times, series.values, strict=True):
                 yield run.name, key, tag, concept, step, time, value, axis
+        for tag in sorted(state.machine):
+            series, known = state.machine[tag], machine_tag(tag)
+            concept = known.metric if known is not None else ""
+            for step, time, value in zip(series.steps, series.times, series.values, strict=True):
+                yield run.name, key, tag, concept, step, time, value, Axis.SECOND
 
 
 def _best_points(run: Run) -> Iterator[ExportRow]:

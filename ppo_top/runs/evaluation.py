@@ -10,8 +10,9 @@ from __future__ import annotations
 import time
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
+from ppo_top.runs.machine_streams import MachineStream, machine_streams
 from ppo_top.runs.reward_curve import RewardCurve, extended_curve
 from ppo_top.runs.row_merge import ConceptStream, RowKey, RowMerger
 from ppo_top.runs.source import SourceState
@@ -63,13 +65,15 @@ class Position:
 
     merger: RowMerger
     judge: Judge
+    machine: Sequence[MachineStream] = ()
     segment: int = 0
     notes: tuple[int, int] = (0, 0)
     """How many notes by step and by number of rows were passed on."""
 
     def copy(self) -> Position:
         """The same position, from which to go on without moving this one."""
-        return replace(self, merger=self.merger.copy(), judge=self.judge.copy())
+        machine = [stream.copy() for stream in self.machine]
+        return replace(self, merger=self.merger.copy(), judge=self.judge.copy(), machine=machine)
 
 
 class Evaluation:
@@ -101,7 +105,9 @@ class Evaluation:
         self._findings = self.judge.findings
         merger = RowMerger(selection.streams, selection.clock_series)
         merger.refresh()
-        self._sealed = Position(merger, self.judge)
+        own = {stream.concept for stream in selection.streams}
+        machine = [each for each in machine_streams(sources) if each.concept not in own]
+        self._sealed = Position(merger, self.judge, machine)
         """Where the rows end that cannot change any more."""
         self.sealed_rows = 0
         self._curve = RewardCurve()
@@ -120,6 +126,9 @@ class Evaluation:
                 stream.scale,
                 stream.offset,
             )
+        for each in machine:
+            track = Track(each.concept, each.tag, each.source, (), self.timeline)
+            self.timeline.tracks[each.concept] = track
 
     @classmethod
     def restored(cls, closed: ClosedRun, settings: Settings) -> Evaluation:
@@ -153,7 +162,11 @@ class Evaluation:
     def has_concepts(self) -> bool:
         """Whether the rows hold any known metric."""
         tracks = self.timeline.tracks.items()
-        return any(len(track) and not name.startswith(TAG_PREFIX) for name, track in tracks)
+        unjudged = {stream.concept for stream in self._sealed.machine}
+        return any(
+            len(track) and not name.startswith(TAG_PREFIX) and name not in unjudged
+            for name, track in tracks
+        )
 
     def concept_of(self, source: SourceState, tag: str) -> str | None:
         """The concept of a tag of a source, or None."""
@@ -194,12 +207,21 @@ class Evaluation:
         self.reward_curve()
         self.timeline.drop_before(self.sealed_rows - keep)
         self._sealed.merger.drop_read()
+        for stream in self._sealed.machine:
+            stream.drop_read()
         self.judge = self._sealed.judge
 
+    def newest_of_machine(self) -> dict[str, float]:
+        """What was measured last of each metric of the machine, after the newest row, too."""
+        newest = ((stream.concept, stream.newest()) for stream in self._sealed.machine)
+        return {concept: value for concept, value in newest if value is not None}
+
     @property
-    def streams(self) -> Sequence[ConceptStream]:
-        """What is read, one stream a concept."""
-        return self._selection.streams
+    def read_series(self) -> set[int]:
+        """The `id` of each series that is read."""
+        streams: Iterator[ConceptStream | MachineStream]
+        streams = chain(self._selection.streams, self._sealed.machine)
+        return {id(part) for stream in streams for part in stream.parts}
 
     def _gather_config(self, selection: SourceSelection) -> dict[str, ConfigValue]:
         """Settings under canonical names; the better ranked source wins."""
@@ -284,6 +306,8 @@ class Evaluation:
         rows = RowBlock(first, block.steps, times, block.columns)
         if merger.episode_streams:
             self._judge_with_episodes(rows, key[0])
+        elif self._sealed.machine:
+            self._judge_with_machine(rows)
         else:
             self._sealed.judge.add_block(rows)
         merger.sealed_key = key[0], block.steps[-1]
@@ -296,7 +320,31 @@ class Evaluation:
             row = rows.row(index)
             for stream in self._sealed.merger.episode_streams:
                 self._append_episodes(stream, (segment, mark.step), mark, row)
+            row |= self._append_machine(self._sealed, mark)
             self._sealed.judge.add_row(Row(mark, row))
+
+    def _judge_with_machine(self, rows: RowBlock) -> None:
+        """Judge a block; those of its rows with measurements of the machine by themselves."""
+        judge, begun = self._sealed.judge, 0
+        for index, mark in enumerate(rows.marks()):
+            measured = self._append_machine(self._sealed, mark)
+            if measured:
+                if index > begun:
+                    judge.add_block(rows.part(begun, index - begun))
+                judge.add_row(Row(mark, rows.row(index) | measured))
+                begun = index + 1
+        if begun < len(rows.steps):
+            judge.add_block(rows.part(begun, len(rows.steps) - begun))
+
+    def _append_machine(self, at: Position, mark: Mark) -> dict[str, float]:
+        """Add what was measured of the machine up to a row; it joins the row's values."""
+        measured = {}
+        for stream in at.machine:
+            value = stream.pop_until(mark.time)
+            if value is not None:
+                measured[stream.concept] = value
+                self.timeline.tracks[stream.concept].append(mark, value)
+        return measured
 
     def _append_episodes(
         self, stream: ConceptStream, key: RowKey, mark: Mark, row: dict[str, float]
@@ -327,7 +375,7 @@ class Evaluation:
                 track.append(mark, value)
             else:
                 track.extend(mark.row, *point)
-        at.judge.add_row(Row(mark, merged.values))
+        at.judge.add_row(Row(mark, merged.values | self._append_machine(at, mark)))
         self._pass_notes(at, step)
 
     def _pass_notes(self, at: Position, step: int | None) -> None:

@@ -212,8 +212,7 @@ class Run:
         """Drop all but the newest rows and the unsealed ones; verdict and findings stay."""
         if self.can_drop_history:
             self.evaluation.close(KEEP_ROWS)
-            streams = self.evaluation.streams
-            read = {id(part) for stream in streams for part in stream.parts}
+            read = self.evaluation.read_series
             for source in self.sources.values():
                 source.drop_unused(read)
             self.version += 1

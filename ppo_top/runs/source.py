@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Container, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
-from ppo_top.catalogue import printed_run
+from ppo_top.catalogue import machine_tag, printed_run
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, Source, SourceUpdate
 from ppo_top.model import (
@@ -16,6 +17,7 @@ from ppo_top.model import (
     ConsoleLine,
     ConsoleLines,
     Histogram,
+    Points,
     Problem,
     RunEnd,
     Series,
@@ -37,6 +39,9 @@ MAX_CONSOLE_EVIDENCE = 500
 MAX_TAGS_KEPT = 20_000
 """Tags kept per source: a log with a tag for every sample must not fill the memory."""
 
+MAX_MACHINE_TAGS_KEPT = 1_000
+"""Tags kept of what was measured of the machine; a node of eight GPUs has some 200."""
+
 MAX_HISTOGRAMS_KEPT = 100
 """Tags of which the newest histogram is kept; one of many bins takes some 50 KB."""
 
@@ -57,6 +62,8 @@ class SourceState:
 
     source: Source
     series: dict[str, Series] = field(default_factory=dict)
+    machine: dict[str, Series] = field(default_factory=dict)
+    """What a tracker measured of the machine; the steps are the times in whole seconds."""
     facts: SourceFacts = field(default_factory=SourceFacts)
     new_facts: SourceFacts | None = None
     """What was found so far of a file that is read again: its run stays until that is done."""
@@ -146,25 +153,33 @@ class SourceState:
     @property
     def is_partial(self) -> bool:
         """Whether the beginning of a series was dropped."""
-        return self.is_unread or any(series.dropped for series in self.series.values())
+        return self.is_unread or any(series.dropped for series in self.every_series)
+
+    @property
+    def every_series(self) -> Iterator[Series]:
+        """All series, those of the machine included."""
+        return chain(self.series.values(), self.machine.values())
 
     def drop_unused(self, read: Container[int]) -> None:
         """Drop the points of all series whose `id` is not in `read`."""
-        for series in self.series.values():
+        for series in self.every_series:
             if id(series) not in read:
                 series.drop_before(len(series))
-        self.held_points = sum(len(series.steps) for series in self.series.values())
+        self.held_points = sum(len(series.steps) for series in self.every_series)
 
     def drop_points(self) -> None:
         """Drop every point: they are read again when they are needed."""
         self.series.clear()
+        self.machine.clear()
         self.histograms.clear()
         self.held_points, self.is_unread = 0, True
 
     def clear(self) -> None:
         """Forget everything read: the file was replaced or is read again."""
-        for kept in (self.series, self.config, self.histograms, self.lines, self.evidence):
+        for kept in (self.series, self.machine, self.config, self.histograms):
             kept.clear()
+        self.lines.clear()
+        self.evidence.clear()
         self.problems.clear()
         self.notes.clear()
         self.points = self.held_points = 0
@@ -185,6 +200,7 @@ class SourceState:
         batch = update.batch
         facts = self.facts if self.new_facts is None else self.new_facts
         fresh = self._add_points(batch, facts) or update.reset
+        fresh = self.add_machine(batch.machine) or fresh
         for key, value in batch.config.items():
             fresh = fresh or self.config.get(key) != value
             self.config[key] = value
@@ -223,6 +239,20 @@ class SourceState:
             series.extend(points)
             facts.add_points(points, len(series))
             self.points += len(points)
+            self.held_points += len(points)
+        return fresh
+
+    def add_machine(self, measured: Iterable[Points]) -> bool:
+        """Add what was measured of the machine; True if a known metric of it is new."""
+        fresh = False
+        for points in measured:
+            series = self.machine.get(points.tag)
+            if series is None:
+                if len(self.machine) >= MAX_MACHINE_TAGS_KEPT:
+                    continue
+                series = self.machine[points.tag] = Series(points.tag)
+                fresh = fresh or machine_tag(points.tag) is not None
+            series.extend(points)
             self.held_points += len(points)
         return fresh
 

@@ -17,6 +17,7 @@ from ppo_top.cli import main
 from ppo_top.runs.load import open_loader
 from ppo_top.settings import Settings
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
+from tests.support.machine_logs import gpu, inbox_lines
 from tests.support.screens import write_unhealthy_run
 
 HEADER = ["run", "source", "tag", "concept", "step", "time", "value"]
@@ -176,3 +177,23 @@ def test_a_missing_path_is_code_2(capsys: pytest.CaptureFixture[str]) -> None:
     """Export fails where there is nothing to export."""
     assert main(["export", "--format", "csv", "/no/such/place"]) == 2
     assert capsys.readouterr().out == ""
+
+
+def test_measurements_of_the_machine_have_the_axis_of_seconds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Every one with `all`, as its tracker wrote it; with `best` their means at the updates."""
+    path = tmp_path / "inbox" / "00000000.jsonl"
+    path.parent.mkdir()
+    path.write_bytes(b"".join(inbox_lines(10, lambda time: gpu(50.0))))
+    assert main(["export", "--format", "jsonl", "--source", "all", str(tmp_path)]) == 0
+    rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    measured = [row for row in rows if row["tag"] == "gpu/0/utilization"]
+    assert len(measured) == 25
+    assert {(row["concept"], row["axis"], row["value"]) for row in measured} == {
+        ("gpu_busy", "second", 50.0)
+    }
+    assert all(row["step"] == int(row["time"]) for row in measured)
+    best = exported(capsys, tmp_path, "--source", "best")
+    shares = {(step, value) for _, _, _, concept, step, _, value in best if concept == "gpu_busy"}
+    assert shares == {(str(100 * number), "0.5") for number in range(10)}

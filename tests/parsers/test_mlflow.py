@@ -149,6 +149,24 @@ def test_a_database_is_read_live(journal: str, tmp_path: Path) -> None:
     store.close()
 
 
+def test_system_metrics_are_kept_apart_from_the_training(tmp_path: Path) -> None:
+    """MLflow numbers them as if they were updates."""
+    tag = "system/gpu_0_utilization_percentage"
+    path = Path(shutil.copy(DATABASE, tmp_path))
+    writer = sqlite3.connect(path, isolation_level=None)
+    (run,) = writer.execute("SELECT run_uuid FROM runs WHERE status = 'RUNNING'").fetchone()
+    writer.execute(INSERT, (tag, 55.0, 1_790_000_000_500, run, 0, False))
+    writer.close()
+    found = read_all(MlflowDatabase(path))["going on"]
+    folder = run_folder(tmp_path, status="1")
+    (folder / "metrics" / "system").mkdir()
+    (folder / "metrics" / tag).write_text("1790000000500 55.0 0\n")
+    (read,) = read_all(MlflowRunFolder(folder / "meta.yaml")).values()
+    for output in (found, read):
+        assert output.machine == {tag: [(1_790_000_000, "1790000000.5", "55.0")]}
+        assert tag not in output.points
+
+
 def test_deleted_runs_are_left_out(tmp_path: Path) -> None:
     """MLflow marks them; their files and rows stay."""
     path = Path(shutil.copy(DATABASE, tmp_path))

@@ -182,6 +182,29 @@ def test_runs_of_one_name_are_kept_apart(tmp_path: Path) -> None:
     store.close()
 
 
+def test_system_metrics_are_kept_apart_from_the_training(tmp_path: Path) -> None:
+    """They have a table of their own, without a step; none is lost where they are many."""
+    path = copied("closed", tmp_path)
+    writer = sqlite3.connect(path)
+    insert = INSERT.replace("INTO metrics", "INTO system_metrics").replace("step, ", "")
+    for second in range(30):
+        stamp = f"2026-11-21T02:40:{second:02}+00:00"
+        text = b'{"gpu/0/utilization": %d, "gpu/0/name": "x", "gpu/0/temp": NaN}' % second
+        writer.execute(insert.replace("?, ?, ?, ?, ?", "?, ?, ?, ?"), ("a", stamp, "first", text))
+    writer.execute(insert.replace("?, ?, ?, ?, ?", "?, ?, ?, ?"), ("a", "", "first", b"{broken"))
+    writer.commit()
+    writer.close()
+    store = TrackioStore(path)
+    read = read_all(store, limit=7)
+    store.close()
+    assert read["first"].points == {}
+    assert list(read["first"].machine) == ["gpu/0/utilization"]
+    measured = read["first"].machine["gpu/0/utilization"]
+    assert [float(value) for _, _, value in measured] == list(map(float, range(30)))
+    assert [step - measured[0][0] for step, _, _ in measured] == list(range(30))
+    assert sum(map(len, read["second"].points.values())) > 0
+
+
 def test_older_tables_without_a_run_id_are_read(tmp_path: Path) -> None:
     """Up to 0.10 a run is known by its name only, and up to 0.2 the numbers are text."""
     path = tmp_path / "old.db"

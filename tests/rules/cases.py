@@ -410,6 +410,12 @@ REWARD_CASES = (
 )
 
 PROGRESS_CASES = (
+    RuleCase(
+        "gpu-idle",
+        {"gpu_busy": after(20, 0.03, 0.8), "gpu_memory": 0.4},
+        {"gpu_busy": lambda i: 0.02 if i % 3 == 0 else 0.8, "gpu_memory": 0.4},
+        INFO,
+    ),
     RuleCase("step-stuck", {}, {}, sick_row_options={"last_step": 20_000}),
     RuleCase(
         "updates-stuck", {"n_updates": after(30, 300.0, 0.0)}, {"n_updates": lambda i: i // 2}

@@ -220,6 +220,13 @@ ENTROPY_PAIRS = (
          * (i // 4 % 2)}, {"entropy": lambda i: 0.6 - 0.194 * (i // 4 % 2)}, WARN, 0),
 )
 
+MACHINE_PAIRS = (
+    Contrast("gpu-idle", "the training holds memory of the GPU", {"gpu_busy": 0.02,
+         "gpu_memory": 0.021}, {"gpu_memory": 0.019}, INFO, 0),
+    Contrast("gpu-idle", "where the memory is not known, it once worked on the GPU", {"gpu_busy":
+         after(20, 0.02, 0.31)}, {"gpu_busy": after(20, 0.02, 0.29)}, INFO, 0),
+)
+
 REWARD_PAIRS = (
     Contrast("reward-spread", "the mean grows as much", {"reward_std": after(30, 3.1, 1.0),
          "reward_mean": 1.0}, {"reward_mean": after(25, 4.0, 1.0)}, WATCH, 0, family="rlhf"),
@@ -238,5 +245,5 @@ REWARD_PAIRS = (
 )
 
 PAIRS = (
-    *CRITIC_PAIRS, *VALUE_LOSS_PAIRS, *ENTROPY_PAIRS, *REWARD_PAIRS,
+    *CRITIC_PAIRS, *VALUE_LOSS_PAIRS, *ENTROPY_PAIRS, *MACHINE_PAIRS, *REWARD_PAIRS,
 )

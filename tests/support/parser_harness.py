@@ -24,17 +24,19 @@ class ParserOutput:
     notes: list[str] = field(default_factory=list)
     ended: RunEnd | None = None
     counts_updates: bool = False
+    machine: dict[str, list[ComparablePoint]] = field(default_factory=dict)
 
     def add_batch(self, batch: Batch) -> None:
         """Append a batch; points after a crash mean that the run goes on."""
         batch.as_one()
         if batch.points and self.ended is not None and self.ended.state is State.DIED:
             self.ended = None
-        for points in batch.points:
-            assert len(points.steps) == len(points.times) == len(points.values)
-            rows = zip(points.steps, points.times, points.values, strict=True)
-            column = self.points.setdefault(points.tag, [])
-            column.extend((step, repr(time), repr(value)) for step, time, value in rows)
+        for columns, added in ((self.points, batch.points), (self.machine, batch.machine)):
+            for points in added:
+                assert len(points.steps) == len(points.times) == len(points.values)
+                rows = zip(points.steps, points.times, points.values, strict=True)
+                column = columns.setdefault(points.tag, [])
+                column.extend((step, repr(time), repr(value)) for step, time, value in rows)
         self.config.update(batch.config)
         self.lines.extend(comparable_line(line) for line in batch.lines)
         self.problems.extend(batch.problems)
@@ -120,6 +122,7 @@ def assert_same(one: ParserOutput, other: ParserOutput) -> None:
     assert list(one.points) == list(other.points) or set(one.points) == set(other.points)
     for tag, points in other.points.items():
         assert one.points[tag] == points, tag
+    assert one.machine == other.machine
     assert one.lines == other.lines
     assert repr(one.config) == repr(other.config)
     assert sorted(one.problems) == sorted(other.problems)

@@ -15,6 +15,7 @@ from ppo_top.rules.judge import Judge
 from ppo_top.runs.run import Run
 from ppo_top.views.run_view import CheckRow, RunView, make_run_view
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, WatchedDirectory, demo_runs, judged_rows
+from tests.support.machine_logs import gpu, inbox_lines
 from tests.support.screens import read_session
 
 
@@ -315,3 +316,19 @@ def test_names_and_text_from_logs_reach_the_view_unchanged(tmp_path: Path) -> No
     watched.finish()
     (run,) = watched.session.runs.values()
     assert make_run_view(run).name == hostile.name
+
+
+def test_what_is_measured_of_the_machine_is_one_row_and_a_group_of_curves(tmp_path: Path) -> None:
+    """At the newest update the newest measurement stands there, at another that update's."""
+    (tmp_path / "00000000.jsonl").write_bytes(
+        b"".join(inbox_lines(20, lambda time: gpu(busy=time / 4, memory=0.5)))
+    )
+    (run,) = read_session([tmp_path]).runs.values()
+    now, then = make_run_view(run), make_run_view(run, 10)
+    row = row_of(now, "gpu_busy")
+    assert (row.label, row.text, row.status) == ("GPU", "49 %", Status.OK)
+    assert row.note == "memory 50 % · CPU 90 %"
+    assert row_of(then, "gpu_busy").text == "24 %"
+    assert {"cpu_busy", "gpu_memory"}.isdisjoint(each.concept for each in now.checklist)
+    (machine,) = (panel for panel in now.panels if panel.group == "Machine")
+    assert [track.label for track in machine.tracks] == ["GPU", "GPU memory", "CPU"]

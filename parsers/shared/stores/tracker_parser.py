@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ppo_top.model import Batch, Problem, RunEnd, State
-from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.columns import ColumnBuilder, MachineColumns
 from ppo_top.parsers.shared.stores.leveldb import LevelDbReader, LevelDbRecord
 from ppo_top.parsers.shared.text.console_output import ConsoleOutput
 
@@ -16,6 +16,7 @@ class TrackerParser:
     def __init__(self, ident: bytes) -> None:
         self._reader = LevelDbReader(ident)
         self._builder = ColumnBuilder()
+        self._machine = MachineColumns()
         self._outputs: dict[int, ConsoleOutput] = {}
         self._batch = Batch()
         self._ended: RunEnd | None = None
@@ -43,6 +44,7 @@ class TrackerParser:
             except ValueError as error:  # MalformedMessage is one
                 batch.problems.append(Problem(each.offset, f"unreadable record: {error}"))
         batch.points = self._builder.pop_points()
+        batch.machine = self._machine.pop_points()
         if batch.points or self._ended is not before:
             batch.ended = self._ended
         return batch

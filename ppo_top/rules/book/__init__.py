@@ -29,7 +29,7 @@ from ppo_top.rules.book.llm import (
 )
 from ppo_top.rules.book.off_policy import action_values, replay
 from ppo_top.rules.book.reward import crash, episodes, outcome, spread, stagnation, unlearned
-from ppo_top.rules.book.run import not_a_number, progress
+from ppo_top.rules.book.run import machine, not_a_number, progress
 from ppo_top.rules.book.updates import learning_rate, optimiser, step_shape, step_size
 from ppo_top.rules.engine.rule import Rule, rules_by_id
 
@@ -60,6 +60,7 @@ RULES: tuple[Rule, ...] = (
     *generation.RULES,
     *sampler_mismatch.RULES,
     *progress.RULES,
+    *machine.RULES,
     *oversized_updates.RULES,
     *stalled_learning.RULES,
     *language_models.RULES,

@@ -1,0 +1,30 @@
+"""Under which names trackers log what they measure of the machine."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+
+
+class MachineTag(NamedTuple):
+    """One line of the table: `scale` turns the tracker's unit into that of the metric."""
+
+    tag: str
+    metric: str
+    scale: float
+
+
+@cache
+def machine_tag(tag: str) -> MachineTag | None:
+    """What a tag measures of the machine; None if that is not known."""
+    return next((each for pattern, each in _patterns() if pattern.fullmatch(tag)), None)
+
+
+@cache
+def _patterns() -> list[tuple[re.Pattern[str], MachineTag]]:
+    text = (TABLES_FOLDER / "machine.tsv").read_text(encoding="utf-8")
+    lines = [MachineTag(cells[0], cells[1], float(cells[2])) for _, cells in table_rows(text)]
+    return [(re.compile(re.escape(each.tag).replace(r"\*", r"\d+")), each) for each in lines]
