@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 
+LIVE_PREFIX = "live."
+"""Prefix of what ppo-top measures itself."""
+
 
 class MachineTag(NamedTuple):
     """One line of the table: `scale` turns the tracker's unit into that of the metric."""

@@ -32,6 +32,9 @@ def watch(parser: argparse.ArgumentParser) -> Command:
     add_paths(parser)
     parser.add_argument("--no-wait", action="store_true", help="fail if a PATH does not exist")
     parser.add_argument("--tee", metavar="FILE", help="with -: append standard input to FILE")
+    parser.add_argument(
+        "--machine", action="store_true", help="measure CPU, memory and GPU of the training here"
+    )
     add_screen_options(parser)
     add_cache_option(parser)
     add_settings_options(parser)
@@ -163,6 +166,7 @@ def _monitor(
         ascii=options.ascii,
         theme=options.theme,
         bell=not options.no_bell,
+        machine=getattr(options, "machine", False),
         cached=not getattr(options, "no_cache", False),
     )
     return run(paths, settings, shown)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from ppo_top.files.mirrors import mirrored_host
@@ -48,12 +49,28 @@ class OpenFiles:
         paths = list(logs)
         if not paths:
             return False
+        if not self.can_see_writers:
+            return False
+        self._scan_if_due()
+        return bool(self._open) and all(map(self._has_no_writer, paths))
+
+    def writers(self, logs: Iterable[Path]) -> set[int]:
+        """The processes (ids) seen here that have one of these logs open for writing."""
+        self._scan_if_due()
+        found = set()
+        for log in map(os.path.realpath, logs):
+            for handle in self._open.get(os.path.basename(log), ()):
+                with suppress(OSError):
+                    if self._is_write_handle(handle, os.stat(log)):
+                        found.add(int(handle[0]))
+        return found - {os.getpid()}
+
+    def _scan_if_due(self) -> None:
         start = self._clock()
         if start >= self._next_scan:
-            self._open = self._scan_handles() if self.can_see_writers else {}
+            self._open = self._scan_handles()
             self._unwritten.clear()
             self._next_scan = start + max(SCAN_VALID_S, SCAN_PAUSE_FACTOR * (self._clock() - start))
-        return bool(self._open) and all(map(self._has_no_writer, paths))
 
     @property
     def can_see_writers(self) -> bool:
@@ -105,7 +122,7 @@ class OpenFiles:
         """File name -> process and handle of each open file of that name; empty if too many are."""
         found: dict[str, list[tuple[str, str]]] = {}
         left = MAX_OPEN_FILES
-        for process in filter(str.isdigit, os.listdir(self._proc)):
+        for process in _processes(self._proc):
             try:
                 handles = os.listdir(f"{self._proc}/{process}/fd")
             except OSError:  # it just ended, or belongs to another user
@@ -118,6 +135,14 @@ class OpenFiles:
                 if target.startswith("/"):
                     found.setdefault(os.path.basename(target), []).append((process, handle))
         return found
+
+
+def _processes(proc: str) -> list[str]:
+    """The ids of all processes that can be seen; none without /proc."""
+    try:
+        return list(filter(str.isdigit, os.listdir(proc)))
+    except OSError:
+        return []
 
 
 def _target(handle: str) -> str:

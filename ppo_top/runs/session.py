@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from array import array
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
-from ppo_top.model import Severity
+from ppo_top.model import Points, Severity
 from ppo_top.runs.grouping import LogGroup, RunGroups
 from ppo_top.runs.judge_queue import JudgeQueue, Reports
 from ppo_top.runs.memory import RunMemory
@@ -122,6 +123,18 @@ class Session:
         self._groups.add_log(
             state.key, str(source.path), str(source.root), state.format, state.facts
         )
+
+    def add_measurements(self, run: Run, values: Mapping[str, float], now: float) -> None:
+        """Add what was measured of the machine (by tag of `machine.tsv`) at a unix time."""
+        if not values or not run.sources:
+            return
+        measured = [
+            Points(tag, array("q", [int(now)]), array("d", [now]), array("d", [value]))
+            for tag, value in values.items()
+        ]
+        if run.sources[min(run.sources)].add_machine(measured):
+            run.mark_changed(start_over=True)
+        run.version += 1
 
     def _add_update(self, update: SourceUpdate) -> None:
         key = update.source.key

@@ -257,7 +257,7 @@ class _SettingsReader:
             self.changes["theme"] = theme
         elif theme is not None:
             self._expected("display.theme", "a name in quotes", theme)
-        self._switches("display", table, ("ascii",), also=("theme",))
+        self._switches("display", table, ("ascii", "machine"), also=("theme",))
 
     # --- helpers -----------------------------------------------------------------------------
 

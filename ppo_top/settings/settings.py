@@ -46,6 +46,8 @@ class Settings:
     desktop: bool = False
     """notify through the terminal (OSC 9)"""
     tmux: bool = False
+    machine: bool = False
+    """measure the machine that the selected training runs on"""
     theme: str | None = None
     ascii: bool | None = None
     problems: tuple[str, ...] = ()

@@ -92,14 +92,15 @@ def make_check_rows(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iter
 def _machine_row(run: Run, row: int) -> Iterator[CheckRow]:
     """One row for what is measured of the machine: the GPU, or else the CPU; the rest is its note.
 
-    At the newest row that is the newest measurement, which is newer where an update takes long.
+    At the newest row that is the newest measurement, which is newer where an update takes long, and
+    all that there is where the training's log has no clock.
     """
     now = run.evaluation.newest_of_machine() if row + 1 == len(run.timeline) else {}
 
     def value_of(name: str) -> float | None:
         track = run.timeline.tracks.get(name)
         seen = track.count_until(row) if track is not None else 0
-        return now.get(name, track.values[seen - 1]) if track is not None and seen else None
+        return now.get(name, track.values[seen - 1] if track is not None and seen else None)
 
     measured = ((name, value) for name in MACHINE_ROWS if (value := value_of(name)) is not None)
     for name, value in islice(measured, 1):

@@ -11,6 +11,8 @@ import pytest
 from ppo_top.model import Points, Series
 from ppo_top.runs.machine_streams import MachineStream
 from ppo_top.runs.run import Run
+from ppo_top.settings import Settings
+from ppo_top.settings.custom_rule import CustomRule
 from tests.support.growing_logs import WatchedDirectory
 from tests.support.machine_logs import Measurement, gpu, inbox_lines
 from tests.support.recordings import DATA_FOLDER
@@ -156,3 +158,12 @@ def test_what_trackers_recorded_of_the_machine_is_known(recording: str, metrics:
     assert newest.keys() == metrics
     assert all(0.0 <= newest[name] <= 1.0 for name in metrics - {"process_memory"})
     assert 0.01 < newest["process_memory"] < 10.0
+
+
+def test_an_own_rule_may_judge_the_machine(tmp_path: Path) -> None:
+    """Under the metric's name, whatever the tracker calls it."""
+    written(tmp_path, lambda time: {"gpu/0/temp": 60.0 + time / 10})
+    own = CustomRule("gpu-hot", "gpu_temperature", above=85.0)
+    (run,) = read_session([tmp_path], Settings(rules=(own,))).runs.values()
+    (finding,) = (each for each in run.findings if each.rule == "gpu-hot")
+    assert finding.since.step == 2600

@@ -100,6 +100,7 @@ desktop = true
 [display]
 theme = "light"
 ascii = true
+machine = true
 """
 
 
@@ -125,7 +126,7 @@ def test_all_that_can_be_said(own: Read) -> None:
     assert settings.console == ("(?P<step>\\d+): (?P<reward_mean>\\S+)",)
     assert settings.hooks == (Hook("crit", ("notify", "--title", "ppo-top")),)
     assert (settings.bell, settings.desktop, settings.tmux) == (False, True, False)
-    assert (settings.theme, settings.ascii) == ("light", True)
+    assert (settings.theme, settings.ascii, settings.machine) == ("light", True, True)
 
 
 def test_a_curriculum_softens_the_rules_it_explains(own: Read) -> None:

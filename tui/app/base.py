@@ -23,6 +23,7 @@ from ppo_top.tui.app.checkpoint_lister import CheckpointLister, CheckpointsListe
 from ppo_top.tui.app.draw_pace import DrawPace
 from ppo_top.tui.app.driver import TerminalDriver
 from ppo_top.tui.app.input_priority import InputPriority
+from ppo_top.tui.app.machine_watch import MEASURE_INTERVAL_S, MachineWatch
 from ppo_top.tui.app.nothing_found import why_nothing
 from ppo_top.tui.app.notifications import Notifier
 from ppo_top.tui.app.reader_thread import ReaderThread, loading_progress
@@ -47,6 +48,9 @@ KEY_RETRY_S = 0.02
 
 STATE_CHECK_INTERVAL_S = 5.0
 """How often run states are checked without new data, to notice a stall."""
+
+FIRST_MEASURE_S = 2.0
+"""When the machine is measured for the first time: the processor's share is known at the next."""
 
 REMEMBER_PAUSE_S = 0.05
 """The pause between two slices of writing runs to the cache."""
@@ -81,6 +85,7 @@ class BaseApp(App[int]):
         )
         self.pipeline = Pipeline(ui.session, self.reader)
         self.checkpoint_lister = CheckpointLister(ui, self.post_message)
+        self.machine_watch: MachineWatch | None = None
         self.keeps_screen = False
         """Whether the alternate screen was entered, and drawn on, before Textual started."""
         self.click_regions: list[ClickRegion] = []
@@ -116,6 +121,9 @@ class BaseApp(App[int]):
         self.canvas.output_paused = True
         self.call_after_refresh(self.canvas.resume_output)
         self.set_interval(STATE_CHECK_INTERVAL_S, self._check_states)
+        if self.machine_watch is not None:
+            self.call_after_delay(FIRST_MEASURE_S, self._measure_machine)
+            self.set_interval(MEASURE_INTERVAL_S, self._measure_machine)
         install_signal_handlers(self)
         # After a suspension the terminal shows what others left there.
         self.app_resume_signal.subscribe(self, lambda _: self.canvas.refresh())
@@ -252,6 +260,14 @@ class BaseApp(App[int]):
         if self.ui_state.checkpoints != message.listed:
             self.ui_state.checkpoints = message.listed
             self.draw()
+
+    def _measure_machine(self) -> None:
+        """Measure what the selected training uses, and draw it."""
+        before = self.ui_state.toast
+        if self.machine_watch is not None and self.machine_watch.look():
+            if self.ui_state.toast != before:
+                self._toast_time = time.monotonic()
+            self._judge_or_yield()
 
     def _check_states(self) -> None:
         """Redraw if the clock changed a state; clear old toasts; look for checkpoints."""

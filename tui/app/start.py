@@ -38,7 +38,8 @@ class ScreenOptions:
     """How the screen is shown.
 
     `stdin` reads standard input, which is copied to the file `tee`; `theme` None means that of the
-    settings, or of the terminal; `cached` shows runs that were judged before at once.
+    settings, or of the terminal; `machine` measures what the training uses; `cached` shows runs
+    that were judged before at once.
     """
 
     stdin: bool = False
@@ -47,6 +48,7 @@ class ScreenOptions:
     ascii: bool = False
     theme: str | None = None
     bell: bool = True
+    machine: bool = False
     cached: bool = True
 
 
@@ -110,7 +112,12 @@ def _app(
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, options.bell and settings.bell, settings.desktop, settings.tmux)
 
-    return PpoTop(ui, follower, notifier, theme, drain=drain, remembered=remembered)
+    app = PpoTop(ui, follower, notifier, theme, drain=drain, remembered=remembered)
+    if (options.machine or settings.machine) and options.replay is None:
+        from ppo_top.tui.app.machine_watch import MachineWatch
+
+        app.machine_watch = MachineWatch(ui)
+    return app
 
 
 def _ui_state(
