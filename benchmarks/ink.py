@@ -26,6 +26,9 @@ SIZES = ((140, 40), (200, 60))
 TEXT_CONTRAST = 4.5
 """WCAG 2 for text."""
 
+SECTION_START = "\u2500\u2500 "
+"""How the title of a section begins."""
+
 CURVE_STYLES = {"curve", "watch", "warn", "crit", "bad"}
 
 
@@ -56,11 +59,15 @@ def ink(page: CellRows) -> float:
 
 
 def right_margin(page: CellRows) -> float:
-    """The share of cells that are blank up to the right edge of their line."""
-    blank = 0
+    """The share of cells to the right of all lines of their section, which a title begins."""
+    sections: list[list[int]] = [[]]
     for row in page:
         text = "".join(cell.text or "x" for cell in row)
-        blank += len(text) - len(text.rstrip())
+        if text.startswith(SECTION_START):
+            sections.append([])
+        else:
+            sections[-1].append(len(text) - len(text.rstrip()))
+    blank = sum(min(section) * len(section) for section in sections if section)
     return blank / sum(map(len, page))
 
 
@@ -116,7 +123,7 @@ def measure_page(block: ScreenBlock, name: str) -> list[Measure]:
     empty = sum(not "".join(cell.text for cell in row).strip() for row in page)
     found = [
         Measure(f"{name}: ink", 100 * ink(page), "% of cells"),
-        Measure(f"{name}: right margin", 100 * right_margin(page), "% of cells"),
+        Measure(f"{name}: right margin", 100 * right_margin(page), "% of cells", 5.0),
         Measure(f"{name}: right of a curve", 100 * unused, "% of panel", 5.0),
         Measure(f"{name}: empty lines", empty, "lines", 0.0),
     ]

@@ -13,8 +13,9 @@ from typing import NamedTuple
 BLOCK_POINTS = 16
 """Blocks of a level that make one block of the next: 1/15 more memory for each extreme."""
 
-UNSETTLED_POINTS = 96
-"""Points at the end that are not summarised: they may still be replaced by others."""
+UNSETTLED_POINTS = 68
+"""Points at the end that are not summarised: they may still be replaced by others. As many rows as
+wait for a lagging source (`MAX_UNSEALED_ROWS`), and a few more."""
 
 
 class Extent(NamedTuple):

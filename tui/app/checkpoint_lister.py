@@ -36,19 +36,23 @@ class CheckpointLister:
     ) -> None:
         self._ui, self._post, self._clock = ui, post, clock
         self.thread: threading.Thread | None = None
-        self._run_id, self._looked_at = "", 0.0
+        self._looked_at = 0.0
+        self._about: tuple[object, ...] = ()
+        """What was looked for last: where there is nothing new, asking costs nothing."""
 
     def look(self) -> None:
         """List them if advice on the selected run is to go back to one."""
         run, now = self._ui.run, self._clock()
         if run is None or (self.thread is not None and self.thread.is_alive()):
             return
-        if run.id == self._run_id and now - self._looked_at < LOOK_INTERVAL_S:
+        found = [(finding.rule, finding.since, finding.cleared) for finding in run.findings]
+        about = (run.id, self._ui.cursor.row, found)
+        if about == self._about and now - self._looked_at < LOOK_INTERVAL_S:
             return
+        self._about, self._looked_at = about, now
         view = self._ui.view()
         search = search_for(self._ui.session, run, view) if view is not None else None
         if search is not None and search.fault:
-            self._run_id, self._looked_at = run.id, now
             self.thread = threading.Thread(
                 target=self._list, args=(run.id, search), name="ppo-top-checkpoints", daemon=True
             )

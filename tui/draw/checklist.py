@@ -16,7 +16,7 @@ from ppo_top.views.downsample import stride
 from ppo_top.views.run_view import CheckRow, RunView
 
 MAX_LABEL_CELLS = 20
-MIN_CURVE_CELLS, MAX_CURVE_CELLS = 8, 60
+MIN_CURVE_CELLS, MAX_CURVE_CELLS = 8, 160
 MIN_AXIS_CELLS = 20
 """The shortest sparklines with step ticks above them."""
 

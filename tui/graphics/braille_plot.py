@@ -76,6 +76,8 @@ def _draw_curve(
 ) -> None:
     per_cell = 2 if symbols.braille else 1
     high = grid.height
+    bottom, span = scale.low, scale.high - scale.low
+    steps = high * grid.per_line
     before: float | None = None
     for number, (column, style) in enumerate(zip(columns, styles, strict=True)):
         low, top, last, bad = column
@@ -91,9 +93,13 @@ def _draw_curve(
         if low < scale.low:
             grid.symbols.setdefault((cell, high - 1), (symbols.below_scale, style))
         if before is not None:  # connect the curve
-            low, top = min(low, before), max(top, before)
-        dots = scale.level_of(low, high * grid.per_line), scale.level_of(top, high * grid.per_line)
-        grid.stroke(cell, number % 2, dots, style)
+            low = before if before < low else low
+            top = before if before > top else top
+        # as `Scale.level_of`, without its calls: this is the innermost loop of a drawing
+        first, final = int((low - bottom) / span * steps), int((top - bottom) / span * steps)
+        first = 0 if first < 0 else first if first < steps else steps - 1
+        final = 0 if final < 0 else final if final < steps else steps - 1
+        grid.stroke(cell, number % 2, (first, final), style)
         before = last
 
 
@@ -116,20 +122,26 @@ class _PlotCells:
         self.styles = [[""] * wide for _ in range(high)]
         self.symbols: dict[tuple[int, int], Span] = {}
 
+    def has_symbols(self, row: int) -> bool:
+        """Whether a line has texts or signs."""
+        return any(each == row for _, each in self.symbols)
+
     def stroke(self, cell: int, side: int, dots: tuple[int, int], style: str) -> None:
         """A vertical stroke between two heights in dots, counted from below."""
         low, high = dots
-        for line in range(low // self.per_line, high // self.per_line + 1):
+        per_line, bits, styles = self.per_line, self.bits, self.styles
+        lowest, highest = low // per_line, high // per_line
+        for line in range(lowest, highest + 1):
             row = self.height - 1 - line
-            if self.per_line == 4:
-                start = low - line * 4 if low > line * 4 else 0
-                stop = high - line * 4 if high < line * 4 + 3 else 3
-                self.bits[row][cell] |= STROKE_BITS[side][start][stop]
+            if per_line == 4:
+                start = low & 3 if line == lowest else 0
+                stop = high & 3 if line == highest else 3
+                bits[row][cell] |= STROKE_BITS[side][start][stop]
             else:
-                self.bits[row][cell] = 1
-            here = self.styles[row][cell]
+                bits[row][cell] = 1
+            here = styles[row][cell]
             if not here or (here != style and WORST_LAST.index(here) < WORST_LAST.index(style)):
-                self.styles[row][cell] = style
+                styles[row][cell] = style
 
     def write(self, text: PlotText, symbols: Symbols) -> None:
         """Put a text where nothing is drawn."""
@@ -165,6 +177,13 @@ class _PlotCells:
         return None if found < 0 else found
 
 
+def _sign_of(bits: int, symbols: Symbols) -> str:
+    """The sign of a cell with these dots."""
+    if not bits:
+        return " "
+    return chr(0x2800 + bits) if symbols.braille else "*"
+
+
 def _line_of(
     grid: _PlotCells,
     row: int,
@@ -181,12 +200,17 @@ def _line_of(
         and grid.height - 1 - scale.level_of(limit, grid.height) == row
         for limit in (limits.low, limits.high)
     )
+    if not (edge or is_dotted or marks) and len(set(shaded)) == 1 and not grid.has_symbols(row):
+        styles = {style for style in grid.styles[row] if style}
+        if len(styles) < 2:  # mostly: the curve alone, whose style its blanks take
+            text = "".join([_sign_of(bits, symbols) for bits in grid.bits[row]])
+            return ((text, "".join(styles) + ("+band" if shaded[0] else "")),)
     spans: list[Span] = []
     for cell in range(grid.width):
         if (cell, row) in grid.symbols:
             sign, style = grid.symbols[cell, row]
         elif bits := grid.bits[row][cell]:
-            sign, style = chr(0x2800 + bits) if symbols.braille else "*", grid.styles[row][cell]
+            sign, style = _sign_of(bits, symbols), grid.styles[row][cell]
         elif marks and cell in marks:
             sign, style = marks[cell]
         else:
