@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
+from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem, RunEnd, State
 from ppo_top.parsers.base import Format, Parser
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.tables.trainer_table import LOSS_COLUMN, HtmlRows, trainer_columns
@@ -36,7 +37,7 @@ _PROGRESS = re.compile(r"<progress value='(\d{1,15})' max='(\d{1,15})'")
 class _Training:
     """What the outputs of one cell hold of one training."""
 
-    tables: list[str] = field(default_factory=list)
+    table: str = ""
     text: list[str] = field(default_factory=list)
     error: str = ""
 
@@ -109,8 +110,10 @@ class NotebookStore:
         console = self._make_console()
         batch = console.feed("".join(training.text).encode("utf-8", "replace")).as_one()
         rest = console.finish().as_one()
-        if training.tables:
-            _add_tables(batch, training.tables)
+        if training.table:
+            printed = [*batch.points, *rest.points] if batch.counts_updates else []
+            _add_table(batch, training.table)
+            _place_printed(batch, printed)
         else:
             batch.counts_updates = (rest if rest.points else batch).counts_updates
             batch.points += rest.points
@@ -120,7 +123,7 @@ class NotebookStore:
         if training.error:
             batch.ended = RunEnd(State.DIED, training.error)
         rows = max(map(len, batch.points), default=0)
-        return batch if rows >= (1 if training.tables else _MIN_TEXT_ROWS) else None
+        return batch if rows >= (1 if training.table else _MIN_TEXT_ROWS) else None
 
 
 def _load_document(path: Path, size: int) -> object:
@@ -153,32 +156,48 @@ def _trainings(cell: dict[str, Any]) -> list[_Training]:
         shown = data if isinstance(data, dict) else {}
         page = _text(shown.get("text/html", output.get("html")))
         if LOSS_COLUMN in page and "<table" in page:
-            if found[-1].tables:
+            if found[-1].table and not _shows_again(found[-1].table, page):
                 found.append(_Training())
-            found[-1].tables.append(page)
+            found[-1].table = page
         else:
             found[-1].text.append(_text(output.get("text") or shown.get("text/plain")))
     return found
 
 
-def _add_tables(batch: Batch, pages: list[str]) -> None:
-    """Replace what the text gave by the rows of the tables; a full bar is a regular end."""
+def _shows_again(before: str, page: str) -> bool:
+    """Whether a table begins with all rows of the one before: it is the same one, grown."""
+    rows, again = (list(HtmlRows().add_text(each)) for each in (before, page))
+    return 1 < len(rows) <= len(again) and rows == again[: len(rows)]
+
+
+def _add_table(batch: Batch, page: str) -> None:
+    """Replace what the text gave by the rows of the table; a full bar is a regular end."""
     builder = ColumnBuilder()
     batch.ended = None
-    for page in pages:
-        columns = None
-        for cells in HtmlRows().add_text(page):
-            if (header := trainer_columns(cells)) is not None:
-                columns = header
-            elif columns is not None and (row := columns.row(cells)) is not None:
-                for tag, value in row.values:
-                    builder.add_point(tag, row.step, UNKNOWN_TIME, value)
-        if (bar := _PROGRESS.search(page)) is not None:
-            done, total = int(bar[1]), int(bar[2])
-            batch.config["max_steps"] = total
-            if done >= total > 0:
-                batch.ended = RunEnd(State.FINISHED, f"{done}/{total}")
+    columns = None
+    for cells in HtmlRows().add_text(page):
+        if (header := trainer_columns(cells)) is not None:
+            columns = header
+        elif columns is not None and (row := columns.row(cells)) is not None:
+            for tag, value in row.values:
+                builder.add_point(tag, row.step, UNKNOWN_TIME, value)
+    if (bar := _PROGRESS.search(page)) is not None:
+        done, total = int(bar[1]), int(bar[2])
+        batch.config["max_steps"] = total
+        if done >= total > 0:
+            batch.ended = RunEnd(State.FINISHED, f"{done}/{total}")
     batch.points, batch.counts_updates = builder.pop_points(), False
+
+
+def _place_printed(batch: Batch, printed: list[Points]) -> None:
+    """Add what the table lacks of records without a step, if one is printed for each row."""
+    shown = {each.tag for each in batch.points}
+    steps = batch.points[0].steps if batch.points else array("q")
+    batch.points += [
+        replace(each, steps=steps)
+        for each in printed
+        if len(each) == len(steps) > 1 and each.tag not in shown
+    ]
 
 
 def _text(value: object) -> str:

@@ -28,6 +28,7 @@ MAYBE = "maybe"
 _HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
 _LAST_NUMBER = re.compile(r"_\d{1,2}$")
 """The number of an agent or a network: `reward_1`, `actor_loss_2`."""
+_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MEAN_WINDOW = re.compile(r"_?\(\D*(\d+)\w*\)$")
 """The window of a mean, after the name: `mean_reward_(last_100)`."""
 
@@ -128,9 +129,10 @@ def _guesses() -> list[_Guess]:
 
 def _best_guess(tag: str) -> tuple[int, _Guess] | None:
     """The first line that matches a tag's path, and its number."""
-    path = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip().lower()))
-    path = _MEAN_WINDOW.sub("", path)
-    for each in dict.fromkeys((path, _LAST_NUMBER.sub("", path))):
+    text = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip()))
+    path = _MEAN_WINDOW.sub("", text.lower())
+    apart = _CAMEL_CASE.sub("_", text).lower()
+    for each in dict.fromkeys((path, _LAST_NUMBER.sub("", path), apart)):
         for number, guess in enumerate(_guesses()):
             if match := guess.expression.search(each):
                 parameter = match.groupdict().get("f", "")

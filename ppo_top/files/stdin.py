@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Callable
 from functools import partial
@@ -17,6 +18,8 @@ from ppo_top.model import Batch, RunEnd, State
 from ppo_top.parsers import FormatDetector, detect_by_content
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
 
+_MARKDOWN_FENCE = re.compile(rb"\A\s*(?:```|~~~)[\w-]{0,20}\r?\n")
+"""The first line of a paste from an issue or a chat."""
 PIPE_CLOSED = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker")
 
 
@@ -145,6 +148,7 @@ class StdinReader:
 
     def _detect_format(self) -> bytes:
         """The bytes to parse once there is a format; text that none claims is console output."""
+        self._head = _MARKDOWN_FENCE.sub(b"", self._head)
         found = detect_by_content(self._detector, self._head[:HEAD_BYTES], streams_only=True)
         if not isinstance(found, Format) or found.parser is None:
             if len(self._head) < HEAD_BYTES and not self.stream.closed:

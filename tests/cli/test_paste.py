@@ -92,3 +92,14 @@ def test_text_without_a_record() -> None:
 def test_only_one_look() -> None:
     """What follows a pipe is the monitor."""
     assert check(PASTE, "--follow").returncode == 2
+
+
+def test_a_table_between_marks_of_code() -> None:
+    """Markdown's fence is no header: what PFRL writes with tabs, out of an issue."""
+    rows = "".join(f"{n}0000\t{50 * n}\t{n}.5\t{-1500 + n}.0\n" for n in range(1, 5))
+    run = json.loads(
+        check(f"```text\nsteps\tepisodes\telapsed\tmean\n{rows}```\n", "--json").stdout
+    )
+    (only,) = run["runs"]
+    assert only["progress"]["step"] == 40000
+    assert {row["tag"]: row["points"] for row in only["metrics"]}["mean"] == 4

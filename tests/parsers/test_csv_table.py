@@ -148,6 +148,8 @@ def test_windows_line_ends() -> None:
         ("metrics.csv", b"step;loss;reward\n1;2;3\n", True),
         ("iris.csv", b"sepal_length,sepal_width,species\n5.1,3.5,setosa\n", False),
         ("data.csv", b"1,0.5\n2,0.25\n", False),
+        ("log.csv", b"global_episode,episode_return\n1,21.5\n", True),
+        ("log.csv", b"cycle,model_id,avg_reward\n1,3,21.5\n", True),
         ("results.csv", b"reward,length\n", None),
         ("results.csv", b"reward,length\n21.5,200\n", True),
         ("rewards.csv", b"reward\n21.5\n", True),
@@ -238,6 +240,9 @@ def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
         ("Reward,Timestep,Loss", [40, 90]),
         ("reward,Env Steps,loss", [40, 90]),
         ("train/reward,train/iter,loss", [40, 90]),
+        ("global_episode,best,episode_return", [1, 2]),
+        ("cycle,model_id,avg_reward", [1, 2]),
+        ("round,transitions,discriminator_loss", [1, 2]),
         ("reward,length,loss", [1, 2]),
     ],
 )

@@ -249,6 +249,30 @@ def test_text_belongs_to_the_training_before_it(tmp_path: Path) -> None:
     assert [output.values("reward") for output in runs.values()] == [[1.0], [2.0]]
 
 
+def test_a_table_that_is_shown_again_as_it_grows_is_one(tmp_path: Path) -> None:
+    """Colab keeps what was shown before other output; another training begins with other rows."""
+    path = tmp_path / "grown.ipynb"
+    outputs = [table(1.0, 2.0), printed("saved\n"), table(1.0, 2.0, 3.0), table(4.0, 5.0)]
+    path.write_bytes(notebook(outputs))
+    found = [output.values("reward") for output in read_all(store_of(path)).values()]
+    assert found == [[1.0, 2.0, 3.0], [4.0, 5.0]]
+
+
+def test_records_printed_for_each_row_have_its_step(tmp_path: Path) -> None:
+    """TRL's table of the losses alone, with dictionaries below it that state no step."""
+    path = tmp_path / "losses.ipynb"
+    rows = "".join(f"<tr><td>{step}</td><td>0.1</td></tr>" for step in (10, 20, 30))
+    page = f"<table><tr><th>Step</th><th>Training Loss</th></tr>{rows}</table>"
+    shown = {"output_type": "display_data", "data": {"text/html": page}}
+    records = "".join(f"{{'loss': 0.12345678, 'reward': {n}.5}}\n" for n in (1, 2, 3))
+    path.write_bytes(notebook([shown, printed(records + "{'train_runtime': 9.0}\n")]))
+    (only,) = read_all(store_of(path)).values()
+    assert only.values_by_step() == {
+        "loss": [(10, 0.1), (20, 0.1), (30, 0.1)],
+        "reward": [(10, 1.5), (20, 2.5), (30, 3.5)],
+    }
+
+
 def test_results_that_are_printed_once_are_no_training(tmp_path: Path) -> None:
     """One accuracy is a result; so are two."""
     path = tmp_path / "few.ipynb"

@@ -28,7 +28,7 @@ MAX_DICT_BYTES = 1 << 20
 
 RUNTIME_KEY = "train_runtime"
 _KEY_LOGGED_BEFORE_BAR = "objective/kl"
-_DICT_STEP_KEYS = ("step", "global_step", "train/global_step")
+_DICT_STEP_KEYS = ("step", "global_step", "train/global_step", "current_steps")
 _FRACTION_KEY = "epoch"
 """The Hugging Face trainer's records have it, and count their steps in the bar only."""
 _LOG_KEYS = ("train_runtime", "train_loss", "epoch", "num_tokens", "eps", "episode", "lr")
@@ -130,7 +130,7 @@ def parse_record(text: str) -> ConsoleRecord | None:
     named = [item for item in found if isinstance(item.value, str)]
     if any(is_metric(key) or key in _LOG_KEYS for key in values) and len(named) <= len(values):
         step, axis = _step_of(values)
-        stated = step_and_total(dict(named))
+        stated = step_and_total(dict(found))
         totals: dict[str, ConfigValue] = {} if stated is None else {"max_steps": stated[1]}
         if stated is not None and step is None:
             step, axis = stated[0], "step"

@@ -44,8 +44,10 @@ _DECORATION = (
 _SEPARATORS = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
 _FIELD_SEPARATOR = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z])")
 _BRACKETED_COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
-_LEADING_COUNT = re.compile(r"^\s{0,16}+\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]\s{0,16}+(?=[A-Za-z])")
-"""A loop's own count, without a name: `[12/400] steps=2048 return=21.5`."""
+_LEADING_COUNT = re.compile(
+    r"^\s{0,16}+\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]\s{0,16}+(?=[A-Za-z].*[=:]\s?[-+.\d])"
+)
+"""A loop's own count, without a name: `[12/400] steps=2048 return=21.5`; not `[1/3] Self-play`."""
 _BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
 _TABBED_SEPARATOR = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
 _LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
@@ -53,6 +55,12 @@ _LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
 _ORDINAL = re.compile(r"#(?=\d)")
 _MEAN_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
 """What is averaged: `Mean reward (last 100 episodes): 195.2`."""
+_NUMBER_LIST = re.compile(
+    rf"[A-Za-z]\w{{0,30}}(?: \w{{1,30}}){{0,3}}[ :=]{{1,3}}"
+    rf"\[\s{{0,8}}{NUMBER_PATTERN}(?:,?\s{{1,8}}{NUMBER_PATTERN}){{1,40}}\s{{0,8}}\]"
+)
+"""`actions [0.1, 0.9]`: several numbers under one name; `[1,000]` is one."""
+_FEWEST_PAIRS_OF_LAYOUT = 4
 _EPISODE_COUNT_NAMES = (
     *("episodes", "nepisodes", "numepisodes", "episodecount"),
     *chinese.EPISODE_COUNTS,
@@ -68,6 +76,12 @@ _SENTENCE_REWARD = re.compile(
     rf"\b(reward|return|score)s?\b\W{{0,3}}(?:(?:of|is|was)\W{{1,3}})?({NUMBER_PATTERN})(?![\w.])",
     re.IGNORECASE,
 )
+_EPISODE_INSIDE = re.compile(
+    rf"\b(reward|return|score)s?\s(?:in|for|of|at)\s(?:the\s)?[Ee]pisode:?\s?#?(\d{{1,15}})\b\W{{0,3}}"
+    rf"(?:(?:is|was)\W{{1,3}})?({NUMBER_PATTERN})(?![\w.])",
+    re.IGNORECASE,
+)
+"""`Total reward in episode 12 is 21.5`."""
 _SENTENCE_LENGTH = re.compile(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
 _MAX_SENTENCE_CHARS = 300
 _FINISHED_STEP = re.compile(
@@ -163,6 +177,7 @@ def normalise_line(text: str) -> str:
     if "(" in text:
         text = _MEAN_REMARK.sub(lambda remark: re.sub("[ =]", "_", remark[0]), text)
     if "[" in text:
+        text = _NUMBER_LIST.sub("", text)
         text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
         text = _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
     text = text.strip()
@@ -194,8 +209,10 @@ def parse_line(text: str) -> ConsoleRecord | None:
     if len(fields) > 1 and (finished := _FINISHED_STEP.fullmatch(fields[0])):
         readable.insert(0, parse_field(finished[1]) or [])
     pairs = [pair for each in readable for pair in each if _is_usable(pair)]
-    step = _letter_step(pairs) if len(readable) == len(fields) else None
-    if not pairs or 2 * len(readable) < len(fields) or not (step or _are_record(pairs)):
+    is_whole = len(readable) == len(fields)
+    step = _letter_step(pairs) if is_whole else None
+    is_record = step or _are_record(pairs) or (is_whole and _are_layout(pairs))
+    if not pairs or 2 * len(readable) < len(fields) or not is_record:
         return _parse_sentence(text)
     found = _make_record(pairs)
     if step is not None:
@@ -205,7 +222,13 @@ def parse_line(text: str) -> ConsoleRecord | None:
 
 def _parse_sentence(text: str) -> ConsoleRecord | None:
     """`Episode 5 finished after 200 steps with reward 21.5`, as tutorials print it."""
-    start = _EPISODE_START.match(text) if len(text) <= _MAX_SENTENCE_CHARS else None
+    if len(text) > _MAX_SENTENCE_CHARS:
+        return None
+    if (inside := _EPISODE_INSIDE.search(text)) and (value := parse_number(inside[3])) is not None:
+        episode = int(inside[2])
+        said = [("episode", float(episode)), (inside[1].lower(), value)]
+        return ConsoleRecord(said, episode, "episode")
+    start = _EPISODE_START.match(text)
     reward = _SENTENCE_REWARD.search(text, start.end()) if start is not None else None
     if start is None or reward is None or (value := parse_number(reward[2])) is None:
         return None
@@ -242,6 +265,11 @@ def _are_record(pairs: list[Pair]) -> bool:
     has_blanks = any(pair.is_blank_separated and _axis_of(pair) is None for pair in pairs)
     known = sum(map(_is_known, pairs))
     return known > 0 and (not has_blanks or 2 * known >= len(pairs))
+
+
+def _are_layout(pairs: list[Pair]) -> bool:
+    """Whether they are a step and what a script measures there, whatever it calls it."""
+    return len(pairs) >= _FEWEST_PAIRS_OF_LAYOUT and _axis_of(pairs[0]) is not None
 
 
 def _is_known(pair: Pair) -> bool:

@@ -64,6 +64,9 @@ _OTHER_STEP_KEYS = (
     "frame",
     "totalsteps",
     "totalstep",
+    "generation",
+    "cycle",
+    "round",
 )
 """Other keys, in any spelling. Counters of rows come first: next to `Episode`, `Total_Steps` may be
 the length of an episode."""
@@ -104,6 +107,10 @@ def parse_unix_time(value: float | str | None) -> float:
     return value / 1000 if value > 1000 * _MIN_UNIX_TIME else value
 
 
+def _whole(value: object) -> int | None:
+    return int(value) if isinstance(value, int | float) and value == value // 1 >= 0 else None
+
+
 _PROGRESS_KEY = "global_step/max_steps"
 _STEP_OF_TOTAL = re.compile(r"(\d{1,15})/(\d{1,15})")
 
@@ -113,8 +120,8 @@ def step_and_total(values: Mapping[str, object]) -> tuple[int, int] | None:
 
     ms-swift writes both as one string, `12/200`, LLaMA-Factory as two numbers in each record.
     """
-    done, total = values.get("current_steps"), values.get("total_steps")
-    if type(done) is int and type(total) is int and total > 0:
+    done, total = _whole(values.get("current_steps")), _whole(values.get("total_steps"))
+    if done is not None and total:
         return done, total
     said = values.get(_PROGRESS_KEY)
     match = _STEP_OF_TOTAL.fullmatch(said) if isinstance(said, str) else None

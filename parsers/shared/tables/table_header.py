@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.base import HEAD_BYTES
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.names.axes import STEP_KEYS
+from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.text.number_text import parse_number
 
 _SETTING = re.compile(r"#+\s{0,9}(\w{1,60})\s{0,9}[,:=;\t]\s{0,9}(\S{1,200})\s*")
@@ -66,4 +66,4 @@ def are_names(columns: Sequence[str]) -> bool:
 def is_stepped(columns: Sequence[str]) -> bool:
     """Whether one of the columns holds the step."""
     ends = [column.rpartition("/")[2] for column in columns]
-    return any(map(metric_names.step_axis, ends)) or bool(set(columns) & set(STEP_KEYS))
+    return find_step_key(columns) is not None or any(map(metric_names.step_axis, ends))

@@ -128,6 +128,18 @@ def test_json_objects_are_dictionaries_too() -> None:
     assert math.isnan(read.values("reward")[0])
 
 
+def test_records_that_count_their_own_steps() -> None:
+    """LLaMA-Factory's `trainer_log.jsonl`, as it is pasted among other text."""
+    lines = "".join(
+        f'{{"current_steps": {step}, "total_steps": 1287, "loss": -0.5, "eval_loss": null, '
+        f'"reward": 0.{step}, "epoch": 0.1, "elapsed_time": "0:11:19"}}\n'
+        for step in (10, 20, 30)
+    )
+    found = parse_every_way(ConsoleParser, f"PPO looks odd:\n{lines}".encode())
+    assert found.steps("reward") == [10, 20, 30]
+    assert found.config == {"max_steps": 1287}
+
+
 def test_nested_values_are_passed_over() -> None:
     """Lists and maps inside a record cost only themselves."""
     read = parse_every_way(

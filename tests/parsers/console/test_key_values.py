@@ -381,3 +381,43 @@ def test_keras_rl_lines() -> None:
     assert got.values_by_step()["episode reward"] == [(39160, 13.0)]
     assert got.values_by_step()["loss"] == [(39160, 78.5)]
     assert got.config == {"max_steps": 50000}
+
+
+def test_lists_of_numbers_are_left_out() -> None:
+    """Several numbers under one name are no metric, and hide none."""
+    got = read("EP:3 | TD Error [12.5, 9.1] | ep_r -164 | L_data 0.64 | N_D 8 | FX [  0. 138.]")
+    assert got.values_by_step() == {
+        "EP": [(3, 3.0)],
+        "ep_r": [(3, -164.0)],
+        "L_data": [(3, 0.64)],
+        "N_D": [(3, 8.0)],
+    }
+
+
+def test_a_step_and_abbreviations_of_ones_own() -> None:
+    """Nothing but names and numbers after a step is a record, whatever they are called."""
+    got = read("Iter 34: SR 46.0%, Q 286.5115, Pi -32.6352, CE 5.5667, Buffer 146878")
+    assert {tag: points for tag, points in got.values_by_step().items() if tag != "Iter"} == {
+        "SR": [(34, 46.0)],
+        "Q": [(34, 286.5115)],
+        "Pi": [(34, -32.6352)],
+        "CE": [(34, 5.5667)],
+        "Buffer": [(34, 146878.0)],
+    }
+
+
+def test_phases_are_no_steps() -> None:
+    """`[1/3] Self-play` says which part of an iteration comes, not how many there are."""
+    got = read("Iteration 4/20 | loss: 0.5\n[1/3] Self-play\n[2/3] Training on 10 games")
+    assert got.steps("loss") == [4]
+    assert got.config == {"total_iterations": 20}
+
+
+@pytest.mark.parametrize("words", ["Total rewards in episode 73 is", "Reward for episode 73:"])
+def test_sentences_with_the_episode_inside(words: str) -> None:
+    """What a tutorial says after each episode."""
+    got = read(f"{words} 3.75 total number of steps are 3626")
+    assert [got.values_by_step()["episode"]] == [[(73, 73.0)]]
+    assert {points[0] for tag, points in got.values_by_step().items() if tag != "episode"} == {
+        (73, 3.75)
+    }

@@ -57,6 +57,7 @@ FORMS = (
     "Epoch [{}/10] loss: {} time {}:{}",
     "step:{} - a/b:np.float64({}) - reward/mean@1:{}",
     "In episode {} the reward was {}",
+    "EP:{} | error [{}, {}] | ep_r {} | idu {} | ec 1",
     "{} {} {}",
     "reward {} of {}",
 )
