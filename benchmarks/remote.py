@@ -1,9 +1,10 @@
 """Logs of another machine: how soon they are here, and what that costs.
 
-    python -m benchmarks.remote [--runs 110] [--delay 0.05] [--json FILE]
+    python -m benchmarks.remote [--runs 110] [--delay 0.05] [--sshd] [--json FILE]
 
 The shipped runs, copied to many, are read through a stand-in for ssh that delays all bytes in both
-directions (50 ms there and back). Targets for 110 runs: everything is here within 3 s of the
+directions (50 ms there and back); with `--sshd` through a real one, whose bytes a proxy delays:
+then logging in counts, too, and the bytes are the encrypted ones. Targets for 110 runs: everything is here within 3 s of the
 connection, a new line within 1.5 s of being written, at most 100 bytes a second while nothing
 happens, at most 20 MB for the process there. The exit code is 1 if one is missed.
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shlex
 import shutil
 import statistics
 import sys
@@ -21,6 +23,7 @@ from pathlib import Path
 
 from ppo_top.remote.connection import ConnectionOptions
 from ppo_top.remote.hosts import connected
+from tests.support.sshd import delayed, running_sshd
 from tests.support.stand_in_ssh import __file__ as STAND_IN
 
 DEMO = Path(__file__).parents[1] / "demo_logs"
@@ -34,10 +37,19 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=110)
     parser.add_argument("--delay", type=float, default=0.05, help="round trip in seconds")
+    parser.add_argument("--sshd", action="store_true", help="a real ssh and sshd")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        figures = measure(Path(name), options.runs, options.delay)
+        folder = Path(name)
+        counted = folder / "count"
+        if options.sshd:
+            with running_sshd(folder) as command:
+                ssh = delayed(command, options.delay, "--count", str(counted))
+                figures = measure(folder, options.runs, shlex.split(ssh), counted)
+        else:
+            delay = ("--delay", str(options.delay), "--count", str(counted))
+            figures = measure(folder, options.runs, [sys.executable, STAND_IN, *delay], counted)
     for key, value in figures.items():
         print(f"{key:20} {value:12,.3g}   at most {MAX_FIGURES.get(key, float('inf')):g}")
     if options.json is not None:
@@ -45,15 +57,13 @@ def main() -> int:
     return int(any(figures[key] > most for key, most in MAX_FIGURES.items()))
 
 
-def measure(folder: Path, runs: int, delay_s: float) -> dict[str, float]:
-    """The figures by name."""
+def measure(folder: Path, runs: int, ssh: list[str], counted: Path) -> dict[str, float]:
+    """The figures by name; a command of ssh that counts the bytes which it receives."""
     logs = folder / "runs"
     shipped = sorted(path for path in DEMO.iterdir() if path.is_dir())
     for number in range(runs):
         source = shipped[number % len(shipped)]
         shutil.copytree(source, logs / f"{source.name}-{number // len(shipped)}")
-    counted = folder / "count"
-    ssh = [sys.executable, STAND_IN, "--delay", str(delay_s), "--count", str(counted)]
     options = ConnectionOptions(ssh, sys.executable, 1 << 30, 50_000, once=False, notebooks=False)
     live = next(logs.rglob("*.log"), None) or next(logs.rglob("*.txt"))
     start = time.monotonic()

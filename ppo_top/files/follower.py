@@ -167,6 +167,10 @@ class Follower:
                 self._logs.reject(file)
         return PollResult(updates, [], False, *self._logs.progress())
 
+    def sweep_soon(self) -> None:
+        """With the next poll look at everything, whenever that was done last."""
+        self._next_sweep = 0.0
+
     # --- looking -----------------------------------------------------------------------------
 
     def _sweep(self, seconds: float) -> list[Source]:

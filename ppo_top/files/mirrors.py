@@ -24,6 +24,9 @@ class MirrorStatus(Protocol):
     def lost_hosts(self) -> Iterable[tuple[str, float]]:
         """The hosts without a connection, each with the seconds since."""
 
+    def are_settled(self) -> bool:
+        """Whether everything that was there is here, or is known not to come."""
+
 
 _mirrors: list[MirrorStatus] = []
 
@@ -46,6 +49,11 @@ def mirror_problems() -> list[str]:
 def lost_hosts() -> list[tuple[str, float]]:
     """The hosts without a connection, each with the seconds since."""
     return [lost for each in list(_mirrors) for lost in each.lost_hosts()]
+
+
+def mirrors_are_settled() -> bool:
+    """Whether the first copies of all hosts are here, or are known not to come."""
+    return all(each.are_settled() for each in list(_mirrors))
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:

@@ -36,6 +36,10 @@ class Hosts:
         for connection in self._connections.values():
             connection.settled.wait()
 
+    def are_settled(self) -> bool:
+        """Whether `wait` would return at once."""
+        return all(each.settled.is_set() for each in self._connections.values())
+
     def close(self) -> None:
         """End all connections and delete the copies."""
         for connection in self._connections.values():

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from ppo_top.files.follower import Follower
+from ppo_top.files.mirrors import mirrors_are_settled
 from ppo_top.output.follow import ChangeReporter, report_new_problems
 from ppo_top.output.hooks import Hooks
 from ppo_top.runs.pipeline import MAX_POLL_POINTS, MAX_POLL_S, Pipeline
@@ -71,7 +72,7 @@ class Exporter:
         self._next_fleet = self._next_quiet_fleet = 0.0
         self._has_news = True
         self._read_bytes = self._last_read_bytes = 0
-        self._is_complete = False
+        self._is_complete = self._has_copies = False
         self._hooks: Hooks | None = None
         self._changes: ChangeReporter | None = None
 
@@ -102,13 +103,16 @@ class Exporter:
     def step(self, on_fleet: Callable[[Fleet], None] = lambda fleet: None) -> bool:
         """Read and judge for a while; True if nothing is left to do for now."""
         start = time.monotonic()
+        if not self._has_copies and mirrors_are_settled():
+            self._has_copies = True
+            self._follower.sweep_soon()  # the last files of a host may have come since
         polled = self._follower.poll(MAX_POLL_POINTS, MAX_POLL_S)
         done = self._pipeline.step(polled, JUDGE_S)
         done = done and not (polled.more or self._pipeline.reads_again)
         self._count_bytes(polled.read_bytes)
         now = self._stepped_at = time.monotonic()
-        completes = done and not self._is_complete
-        self._is_complete = self._is_complete or done
+        completes = done and self._has_copies and not self._is_complete
+        self._is_complete = self._is_complete or completes
         self._has_news = self._has_news or not done or bool(polled.updates or polled.removed)
         due = self._next_fleet if self._has_news else self._next_quiet_fleet
         if now >= due or completes:

@@ -16,8 +16,10 @@ from ppo_top.files.mirrors import lost_hosts
 from ppo_top.remote import connection as connections
 from ppo_top.remote.connection import ConnectionOptions
 from ppo_top.remote.hosts import Hosts, connected
-from tests.support.installed_program import until
-from tests.support.sshd import old_python, running_sshd
+from tests.support.installed_program import Tool, until
+from tests.support.scrapes import NEXT_LINE, series, value, write_run
+from tests.support.servers import eventually, free_address, get
+from tests.support.sshd import delayed, old_python, running_sshd
 
 pytestmark = pytest.mark.servers
 
@@ -107,6 +109,41 @@ def test_a_killed_ssh_is_started_again(
         assert until(lambda: copy.read_bytes().endswith(b"more"))
         assert lost_hosts() == []
     assert until(lambda: _far_sides() <= others)
+
+
+def test_a_line_with_delay_brings_the_same(ssh: str, runs: Path) -> None:
+    """25 ms each way, as between continents: all files, then a new line."""
+    for number in range(100):
+        (runs / f"{number}.log").write_text(f"reward: {number}\n")
+    with connected([f"node3:{runs}"], options(delayed(ssh, 0.05), once=False)) as hosts:
+        hosts.wait()
+        assert hosts.failures() == []
+        folder = Path(*hosts.all_paths())
+        assert {path.name for path in folder.iterdir()} == {path.name for path in runs.iterdir()}
+        with open(runs / "7.log", "ab") as log:
+            log.write(b"reward: 8\n")
+        assert until(lambda: (folder / "7.log").read_bytes() == b"reward: 7\nreward: 8\n")
+
+
+def test_serve_shows_the_runs_of_a_host(ssh: str, tmp_path: Path) -> None:
+    """Their names begin with the host's, and a line that is written there is soon in them."""
+    log, address = write_run(tmp_path / "runs" / "sick"), free_address()
+    arguments = ("--listen", address, "--ssh", ssh, "--remote-python", sys.executable)
+    tool = Tool(tmp_path / "home", "serve", f"node3:{tmp_path / 'runs'}", *arguments)
+
+    def step() -> float:
+        found = series(get(f"http://{address}/metrics"))
+        return value(found, "ppo_top_run_step", run=f"node3:{tmp_path / 'runs' / 'sick'}")
+
+    try:
+        assert tool.complains("1 run, 1 in trouble"), tool.errors
+        assert step() == 20.0
+        with open(log, "ab") as file:
+            file.write(NEXT_LINE)
+        eventually(lambda: step() == 21.0, "step 21 in /metrics")
+    finally:
+        code = tool.stop(signal.SIGTERM)
+    assert code == 0
 
 
 def _children() -> list[int]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.files.mirrors import add_mirrors, remove_mirrors
 from ppo_top.model import State
 from ppo_top.serve.exporter import Exporter, summary_line
 from ppo_top.serve.exposition import Exposition, ScrapeRequest
@@ -92,6 +93,38 @@ def test_a_path_that_is_not_there_yet_is_waited_for(tmp_path: Path) -> None:
     write_run(tmp_path / "runs" / "a")
     look_until(exporter, 1, "runs")
     exporter.close()
+
+
+class Host:
+    """Another machine whose logs are being copied."""
+
+    is_settled = False
+
+    def problems(self) -> list[str]:
+        return []
+
+    def lost_hosts(self) -> list[tuple[str, float]]:
+        return []
+
+    def are_settled(self) -> bool:
+        return self.is_settled
+
+
+def test_the_first_look_is_not_complete_before_the_logs_of_a_host_are_here(runs: Path) -> None:
+    """Else hooks would start for what went wrong there long ago, and alerts resolve and return."""
+    host = Host()
+    add_mirrors(host)
+    try:
+        exporter = exporter_of(runs)
+        assert not look_until_complete(exporter).look.is_complete
+        write_run(runs / "copied")
+        host.is_settled = True
+        found = look_until_complete(exporter)
+        exporter.close()
+    finally:
+        remove_mirrors(host)
+    assert found.look.is_complete
+    assert {run.name for run in found.runs} == {"sick", "copied"}
 
 
 def test_the_first_look_is_complete_once_all_is_read(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import getpass
 import os
 import shutil
+import shlex
 import socket
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.installed_program import until
+from tests.support.stand_in_ssh import __file__ as RELAY
 
 SSHD = shutil.which("sshd") or shutil.which("/usr/sbin/sshd")
 SERVER_CONFIG = """
@@ -81,6 +84,12 @@ def running_sshd(folder: Path) -> Iterator[str]:
             yield f"ssh -F {folder}/config"
         finally:
             server.terminate()
+
+
+def delayed(ssh: str, seconds: float, *options: str) -> str:
+    """A command of ssh whose bytes take half of `seconds` in each direction."""
+    relay = [sys.executable, RELAY, "--connect", "127.0.0.1:%p", "--delay", str(seconds), *options]
+    return shlex.join([*shlex.split(ssh), "-o", f"ProxyCommand={shlex.join(relay)}"])
 
 
 def old_python() -> str:

@@ -1,7 +1,8 @@
 """Takes the place of `ssh`: runs the command of the far side on this machine.
 
 `python stand_in_ssh.py [OPTION ...] SSH-OPTION ... -- HOST COMMAND`; the options delay what goes
-through, count it, cut it off, or fail as ssh does.
+through, count it, cut it off, or fail as ssh does. With `--connect` it only passes bytes on to a
+port: the ProxyCommand of a real ssh.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import queue
+import socket
 import subprocess
 import sys
 import threading
@@ -47,11 +49,23 @@ def pump(
     writer.join()
 
 
+def relay(address: str, delay_s: float, count: Path | None) -> int:
+    """Pass on what goes to and comes from HOST:PORT, until one side ends."""
+    host, _, port = address.rpartition(":")
+    with socket.create_connection((host, int(port))) as there:
+        to_it, from_it = there.makefile("wb", 0), there.makefile("rb", 0)
+        to = (sys.stdin.buffer, to_it, delay_s / 2, None, 1 << 62)
+        threading.Thread(target=pump, args=to, daemon=True).start()
+        pump(from_it, sys.stdout.buffer, delay_s / 2, count, 1 << 62)
+    return 0
+
+
 def main() -> int:
     """Be ssh."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--delay", type=float, default=0.0, help="round trip in seconds")
     parser.add_argument("--count", type=Path, help="write the number of received bytes here")
+    parser.add_argument("--connect", metavar="HOST:PORT", help="pass everything on to this port")
     parser.add_argument("--cut", type=int, default=1 << 62, help="end after so many bytes")
     parser.add_argument("--banner", default="", help="what the login shell prints")
     parser.add_argument("--fail", default="", help="what ssh says before it ends with 255")
@@ -60,6 +74,8 @@ def main() -> int:
     parser.add_argument("--path", default=os.environ["PATH"], help="the PATH there")
     parser.add_argument("--shell", default="/bin/sh", help="the login shell there")
     options, rest = parser.parse_known_args()
+    if options.connect:
+        return relay(options.connect, options.delay, options.count)
     host, command = rest[rest.index("--") + 1 :] if "--" in rest else rest[-2:]
     fails = options.fail and (options.fail_while is None or options.fail_while.exists())
     unknown = options.only_host and host != options.only_host
