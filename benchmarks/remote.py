@@ -4,9 +4,10 @@
 
 The shipped runs, copied to many, are read through a stand-in for ssh that delays all bytes in both
 directions (50 ms there and back); with `--sshd` through a real one, whose bytes a proxy delays:
-then logging in counts, too, and the bytes are the encrypted ones. Targets for 110 runs: everything is here within 3 s of the
-connection, a new line within 1.5 s of being written, at most 100 bytes a second while nothing
-happens, at most 20 MB for the process there. The exit code is 1 if one is missed.
+then logging in counts, too, and the bytes are the encrypted ones. Targets for 110 runs: everything
+is here within 3 s of the connection, a new line within 1.5 s of being written, at most 100 bytes a
+second while nothing happens, at most 20 MB for the process there. The exit code is 1 if one is
+missed.
 """
 
 from __future__ import annotations

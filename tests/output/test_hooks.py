@@ -20,6 +20,7 @@ from ppo_top.output import hooks as hooks_module
 from ppo_top.output.hook_runner import HookCall
 from ppo_top.output.hooks import MAX_VARIABLE_CHARS, Hooks
 from ppo_top.settings import HOOK_EVENTS, Hook
+from tests.support.documents import code_block
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 from tools.docs import ROOT
 
@@ -171,9 +172,7 @@ def fall_sick(bench: Path) -> None:
 
 def block(name: str) -> str:
     """A code block of docs/hooks.md."""
-    found = re.search(rf"<!-- {name} -->\n```\w+\n(.*?)^```", DOCUMENT, re.DOTALL | re.MULTILINE)
-    assert found is not None
-    return found[1]
+    return code_block("hooks.md", name)
 
 
 class Shell:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import getpass
 import os
-import shutil
 import shlex
+import shutil
 import socket
 import subprocess
 import sys

@@ -53,9 +53,10 @@ def relay(address: str, delay_s: float, count: Path | None) -> int:
     """Pass on what goes to and comes from HOST:PORT, until one side ends."""
     host, _, port = address.rpartition(":")
     with socket.create_connection((host, int(port))) as there:
-        to_it, from_it = there.makefile("wb", 0), there.makefile("rb", 0)
-        to = (sys.stdin.buffer, to_it, delay_s / 2, None, 1 << 62)
-        threading.Thread(target=pump, args=to, daemon=True).start()
+        to_it = open(os.dup(there.fileno()), "wb", 0)  # noqa: SIM115 (until the process ends)
+        outgoing = (sys.stdin.buffer, to_it, delay_s / 2, None, 1 << 62)
+        threading.Thread(target=pump, args=outgoing, daemon=True).start()
+        from_it = open(os.dup(there.fileno()), "rb", 0)  # noqa: SIM115
         pump(from_it, sys.stdout.buffer, delay_s / 2, count, 1 << 62)
     return 0
 
