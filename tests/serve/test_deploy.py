@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -41,6 +44,19 @@ def test_every_option_of_serve_that_is_used_exists(path: Path) -> None:
     calls = re.findall(r"\bserve\b(?!\])[^\n|`]*", joined)
     used = {flag for call in calls for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", call)}
     assert used <= flags | {"--unix-socket"}  # that of curl, in a comment
+
+
+def test_systemd_understands_the_unit(tmp_path: Path) -> None:
+    """Every key and value of it; the program itself need not be installed here."""
+    if (analyze := shutil.which("systemd-analyze")) is None:
+        pytest.skip("needs systemd-analyze")
+    text = (ROOT / "deploy" / "systemd" / "ppo-top.service").read_text("utf-8")
+    unit = tmp_path / "ppo-top.service"
+    unit.write_text(re.sub(r"(?<=ExecStart=)\S+", "/bin/true", text.replace("man:ppo-top(1)", "")))
+    command = [analyze, "--user", "verify", unit]
+    environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (done.stderr, done.returncode) == ("", 0)
 
 
 def test_the_dashboard_shows_every_run_by_default() -> None:
