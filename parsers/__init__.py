@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import cache, partial
 
 from ppo_top.parsers.base import Format
@@ -90,7 +89,7 @@ def _with_patterns(found: Format, patterns: Patterns) -> Format:
     """The format with expressions for its console lines, in a store of its own as well."""
     if found.text_store is not None:
         make_console = console_format(patterns).parser
-        return replace(found, store=partial(found.text_store, make_console=make_console))
+        return found._replace(store=partial(found.text_store, make_console=make_console))
     if not (found.console and patterns) or found.parser is None:
         return found
-    return replace(found, parser=partial(found.parser, patterns))
+    return found._replace(parser=partial(found.parser, patterns))

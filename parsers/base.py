@@ -11,9 +11,8 @@ reading continues after it. Memory stays bounded for any input.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ppo_top.model import Batch
 
@@ -62,8 +61,7 @@ class Store(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Format:
+class Format(NamedTuple):
     """How a format is recognised and read; either `parser` or `store` is set.
 
     `ppo_top.parsers.file_names` has the names of its files.
@@ -107,7 +105,7 @@ class Format:
 
     def without_parser(self) -> Format:
         """The same for a log that is not read here; unlike a parser it can be sent elsewhere."""
-        return replace(self, claims=claims_nothing, parser=None, store=None, tag_of_path=None)
+        return self._replace(claims=claims_nothing, parser=None, store=None, tag_of_path=None)
 
 
 def claims_nothing(_name: str, _head: bytes) -> bool | None:

@@ -15,7 +15,6 @@ import re
 from array import array
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +32,13 @@ _PROGRESS = re.compile(r"<progress value='(\d{1,15})' max='(\d{1,15})'")
 """How the trainer's bar says the step and how many there will be."""
 
 
-@dataclass
 class _Training:
     """What the outputs of one cell hold of one training."""
 
-    table: str = ""
-    text: list[str] = field(default_factory=list)
-    error: str = ""
+    def __init__(self) -> None:
+        self.table = ""
+        self.text: list[str] = []
+        self.error = ""
 
 
 class NotebookStore:
@@ -194,7 +193,7 @@ def _place_printed(batch: Batch, printed: list[Points]) -> None:
     shown = {each.tag for each in batch.points}
     steps = batch.points[0].steps if batch.points else array("q")
     batch.points += [
-        replace(each, steps=steps)
+        Points(each.tag, steps, each.times, each.values)
         for each in printed
         if len(each) == len(steps) > 1 and each.tag not in shown
     ]

@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -122,7 +121,7 @@ def _settings(
     except UnusableSettingsError as error:
         raise CouldNotLook(str(error)) from None
     said.writelines(f"{problem}\n" for problem in settings.problems)
-    return settings if goal is None else replace(settings, goal=float(goal))
+    return settings if goal is None else settings._replace(goal=float(goal))
 
 
 def _lines(said: io.StringIO) -> list[str]:

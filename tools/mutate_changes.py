@@ -8,10 +8,12 @@ import importlib
 import sys
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import fields, is_dataclass
 from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from ppo_top.rules import book
+from ppo_top.rules.engine.rule import Rule
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -141,10 +143,29 @@ def _replace(module: ModuleType, name: str, new: object) -> None:
         old.__defaults__, old.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
     elif isinstance(new, type) and isinstance(old, type):
         _replace_in_class(old, new)
-    elif not _overwrite(old, new) and old != new:
-        for other in list(sys.modules.values()):
-            if getattr(other, "__dict__", {}).get(name) is old:
-                setattr(other, name, new)
+    elif name == "RULES" and isinstance(old, tuple) and isinstance(new, tuple):
+        _replace_rules(old, new)
+    elif old != new:
+        _rebind(name, old, new)
+
+
+def _rebind(name: str, old: object, new: object) -> None:
+    """Give a global its new value in all modules that hold the old one."""
+    for other in list(sys.modules.values()):
+        if getattr(other, "__dict__", {}).get(name) is old:
+            setattr(other, name, new)
+
+
+def _replace_rules(old: tuple[Rule, ...], new: tuple[Rule, ...]) -> None:
+    """Put rules into the book; functions with a name stay, for their code has been replaced."""
+    for before, rule in zip(old, new, strict=True):
+        named: dict[str, Any] = {
+            field: value
+            for field, value in before._asdict().items()
+            if isinstance(value, FunctionType) and "<" not in value.__qualname__
+        }
+        book.BY_ID[rule.id] = rule._replace(**named)
+    _rebind("RULES", book.RULES, tuple(book.BY_ID[each.id] for each in book.RULES))
 
 
 def _replace_in_class(old: type, new: type) -> None:
@@ -156,17 +177,3 @@ def _replace_in_class(old: type, new: type) -> None:
             current.__defaults__ = value.__defaults__
         elif isinstance(value, int | float | tuple) and value != current:
             setattr(old, name, value)
-
-
-def _overwrite(old: object, new: object) -> bool:
-    """Copy the fields of data (rules, or tuples of them) over the existing objects."""
-    if isinstance(old, tuple) and isinstance(new, tuple) and len(old) == len(new):
-        return bool(old) and all(_overwrite(a, b) for a, b in zip(old, new, strict=True))
-    if not is_dataclass(old) or isinstance(old, type) or type(old).__name__ != type(new).__name__:
-        return False
-    for field in fields(old):
-        value, current = getattr(new, field.name), getattr(old, field.name)
-        if isinstance(current, FunctionType) and "<" not in current.__qualname__:
-            continue  # its code has been replaced
-        object.__setattr__(old, field.name, value)
-    return True

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from ppo_top.model import Batch, ConfigValue, Problem, RunEnd
@@ -26,13 +25,13 @@ _FIELD_COUNTS = (2, 3, 5)
 """Fields of a line: without a step (old), with it, and with the name and digest of a data set."""
 
 
-@dataclass
 class _MetricFile:
-    tag: str
-    path: str
-    offset: int = 0
-    splitter: LineSplitter = field(default_factory=lambda: LineSplitter(_MAX_LINE_BYTES))
-    steps: MetricSteps = field(default_factory=MetricSteps)
+    def __init__(self, tag: str, path: str) -> None:
+        self.tag = tag
+        self.path = path
+        self.offset = 0
+        self.splitter = LineSplitter(_MAX_LINE_BYTES)
+        self.steps = MetricSteps()
 
 
 class MlflowRunFolder:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote
 
@@ -37,14 +36,14 @@ _FILES_PER_CHECK = 256
 """Files checked for growth per call; the others follow in the next."""
 
 
-@dataclass
 class _TagFiles:
     """One tag's files, and how far they have been read."""
 
-    name: str
-    folder: Path
-    file_number: int = 1000
-    offset: int = 0
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name = name
+        self.folder = folder
+        self.file_number = 1000
+        self.offset = 0
 
     @property
     def path(self) -> Path:
@@ -63,14 +62,14 @@ class _TagFiles:
             return False
 
 
-@dataclass
 class _StoredRun:
     """One run of the store."""
 
-    part: str
-    tags: dict[str, _TagFiles] = field(default_factory=dict)
-    status: int = 0
-    reported_status: int = 0
+    def __init__(self, part: str) -> None:
+        self.part = part
+        self.tags: dict[str, _TagFiles] = {}
+        self.status = 0
+        self.reported_status = 0
 
 
 class SwanlabStore:

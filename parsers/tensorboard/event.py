@@ -7,7 +7,6 @@ not charted (graphs, images, audio, log messages) is skipped.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
 from math import prod
 from typing import NamedTuple
 
@@ -74,16 +73,16 @@ class SummaryValue(NamedTuple):
     content: bytes = b""
 
 
-@dataclass(slots=True)
 class Event:
     """An event, with the byte positions of time and step if they are written."""
 
-    time: float = 0.0
-    step: int = 0
-    version: str = ""
-    values: list[SummaryValue] = field(default_factory=list)
-    time_start: int | None = None
-    step_range: tuple[int, int] | None = None
+    def __init__(self) -> None:
+        self.time = 0.0
+        self.step = 0
+        self.version = ""
+        self.values: list[SummaryValue] = []
+        self.time_start: int | None = None
+        self.step_range: tuple[int, int] | None = None
 
 
 class Tensor(NamedTuple):

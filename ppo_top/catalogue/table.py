@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
 
@@ -46,8 +45,7 @@ AXIS_PREFIX = "axis:"
 _SCALES = {"neg": (-1.0, 0.0), "pct": (0.01, 0.0), "ms": (0.001, 0.0), "1-x": (-1.0, 1.0)}
 
 
-@dataclass(frozen=True, slots=True)
-class TagEntry:
+class TagEntry(NamedTuple):
     """One line of a table: a tag (or a pattern), its metric, and how to convert it.
 
     `modifiers` (third column): `=`, `neg`, `pct`, `ms` and `1-x` convert the number, `bin` means
@@ -84,7 +82,6 @@ class TagEntry:
         )
 
 
-@dataclass(slots=True)
 class TagTable:
     """One trainer's table: head lines and tags.
 
@@ -92,21 +89,22 @@ class TagTable:
     name, for rules and advice; `missing` says of a metric why this trainer does not log it.
     """
 
-    id: str
-    label: str = ""
-    order: int = 1000
-    prefix: str = ""
-    ignore_case: bool = False
-    like: str = ""
-    total_options: tuple[str, ...] = ()
-    missing_options: tuple[str, ...] = ()
-    evidence: list[tuple[str, ...]] = field(default_factory=list)
-    algorithms: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
-    families: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
-    facts: dict[str, str] = field(default_factory=dict)
-    missing: dict[str, str] = field(default_factory=dict)
-    entries: dict[str, TagEntry] = field(default_factory=dict)
-    _patterns: list[tuple[re.Pattern[str], TagEntry]] | None = None
+    def __init__(self, id_: str) -> None:
+        self.id = id_
+        self.label = ""
+        self.order = 1000
+        self.prefix = ""
+        self.ignore_case = False
+        self.like = ""
+        self.total_options: tuple[str, ...] = ()
+        self.missing_options: tuple[str, ...] = ()
+        self.evidence: list[tuple[str, ...]] = []
+        self.algorithms: list[tuple[str, tuple[str, ...]]] = []
+        self.families: list[tuple[str, tuple[str, ...]]] = []
+        self.facts: dict[str, str] = {}
+        self.missing: dict[str, str] = {}
+        self.entries: dict[str, TagEntry] = {}
+        self._patterns: list[tuple[re.Pattern[str], TagEntry]] | None = None
 
     def normalise_tag(self, tag: str) -> str:
         """A tag as the table spells it, without a tracker's prefix."""

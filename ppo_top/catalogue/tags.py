@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -33,8 +32,7 @@ _MEAN_WINDOW = re.compile(r"_?\(\D*(\d+)\w*\)$")
 """The window of a mean, after the name: `mean_reward_(last_100)`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meaning:
+class Meaning(NamedTuple):
     """What a tag stands for: metric = `offset` + `scale` * logged number.
 
     `per_episode`: one point per episode, to be aligned with updates. `zero_missing`: 0 means "no

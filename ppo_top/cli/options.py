@@ -176,7 +176,6 @@ def with_hooks(settings: Settings, given: Iterable[Sequence[str]]) -> Settings:
     """
     import shlex
     import shutil
-    from dataclasses import replace
 
     from ppo_top.settings import HOOK_EVENTS, Hook
 
@@ -197,7 +196,7 @@ def with_hooks(settings: Settings, given: Iterable[Sequence[str]]) -> Settings:
             print(f"ppo-top: on {hook.event}: {hook.command[0]}: no such program", file=sys.stderr)
         else:
             hooks.append(hook)
-    return replace(settings, hooks=tuple(hooks))
+    return settings._replace(hooks=tuple(hooks))
 
 
 def need_prometheus_client(command: str) -> None:
@@ -221,7 +220,6 @@ def read_settings(options: argparse.Namespace, paths: Sequence[Path]) -> Setting
 
     UsageError if a file that was named cannot be read: the verdict would be another one.
     """
-    from dataclasses import replace
 
     from ppo_top.runs.path_settings import settings_for
     from ppo_top.settings import UnusableSettingsError
@@ -233,7 +231,7 @@ def read_settings(options: argparse.Namespace, paths: Sequence[Path]) -> Setting
         raise UsageError(str(error)) from None
     for problem in settings.problems:
         print(f"ppo-top: {problem}", file=sys.stderr)
-    settings = replace(settings, notebooks=options.notebooks)
+    settings = settings._replace(notebooks=options.notebooks)
     if options.goal is not None:
-        settings = replace(settings, goal=options.goal)
+        settings = settings._replace(goal=options.goal)
     return settings.with_curriculum() if options.curriculum else settings

@@ -15,7 +15,6 @@ import stat
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
@@ -58,24 +57,24 @@ class FoundFile(NamedTuple):
     is_explicit: bool = False
 
 
-@dataclass(slots=True, eq=False)
 class Folder:
-    path: str
-    key: str
-    root: str
-    depth: int
-    listed_stamp: FolderStamp | None = None
-    """device, inode and modification time (ns) when it was listed; None: list it again"""
-    changed_at: float = 0.0
-    files: dict[str, FoundFile] = field(default_factory=dict)
-    folders: dict[str, Folder] = field(default_factory=dict)
-    real_path: str = ""
-    """of a PATH and of a followed link: the target"""
-    next_listing: float = 0.0
-    """not listed again before: a crowded directory with much coming and going costs little"""
-    removed: bool = False
-    passed_over: tuple[str, ...] = ()
-    """names of files that might be logs but are not called like one"""
+    def __init__(self, path: str, key: str, root: str, depth: int, real_path: str) -> None:
+        self.path = path
+        self.key = key
+        self.root = root
+        self.depth = depth
+        self.listed_stamp: FolderStamp | None = None
+        """device, inode and modification time (ns) when it was listed; None: list it again"""
+        self.changed_at = 0.0
+        self.files: dict[str, FoundFile] = {}
+        self.folders: dict[str, Folder] = {}
+        self.real_path = real_path
+        """of a PATH and of a followed link: the target"""
+        self.next_listing = 0.0
+        """not listed again before: a crowded directory with much coming and going costs little"""
+        self.removed = False
+        self.passed_over: tuple[str, ...] = ()
+        """names of files that might be logs but are not called like one"""
 
 
 class DirectoryTree:
@@ -218,7 +217,7 @@ class DirectoryTree:
         if name in SKIPPED_FOLDERS or path in SYSTEM_FOLDERS or folder.depth >= self._max_depth:
             return
         key = join_key(folder.key, name)
-        child = Folder(path, key, folder.root, folder.depth + 1, real_path=real_path)
+        child = Folder(path, key, folder.root, folder.depth + 1, real_path)
         folder.folders[name] = child
         self.add_folder(child)
 

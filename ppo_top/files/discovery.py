@@ -112,7 +112,7 @@ class Discovery:
                 self._remove_root(root)
             if root not in self._tree.folders:
                 self.problems.pop(root, None)
-                self._tree.add_folder(Folder(root, "", root, 0, real_path=os.path.realpath(root)))
+                self._tree.add_folder(Folder(root, "", root, 0, os.path.realpath(root)))
         else:
             self._check_root_file(root, mode)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import PurePath
 
 from ppo_top.files.update import Source, SourceUpdate
@@ -51,7 +50,7 @@ class FileTrainings:
             )
             for each in batches
         ]
-        return replace(made[0], others=made[1:])
+        return made[0]._replace(others=made[1:])
 
     def _batches(self, batch: Batch) -> list[Batch]:
         """A batch for each training that goes on or begins; those before the last have ended."""
@@ -75,11 +74,11 @@ class FileTrainings:
         for run in ("", *self._others):
             source = self._source_of(run, update.source)
             if source.key not in by_source:
-                more.append(replace(made, source=source, batch=Batch(stored_run=run), others=()))
+                more.append(made._replace(source=source, batch=Batch(stored_run=run), others=()))
                 by_source[source.key] = more[-1]
             if run not in self._ended:
                 by_source[source.key].batch.ended = ended
-        return replace(made, others=[*made.others, *more])
+        return made._replace(others=[*made.others, *more])
 
     def _note_end(self, batch: Batch) -> None:
         if batch.ended is not None:

@@ -7,21 +7,23 @@ from __future__ import annotations
 
 import os
 import time
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from ppo_top.files.decompress import Decompressor, decompressor_for
 from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.file_trainings import FileTrainings
 from ppo_top.files.parser_guard import guarded
 from ppo_top.files.store_reader import StoreReader
 from ppo_top.files.tail import MAX_READ_BYTES, FileStamp, Tail, TailChunk
 from ppo_top.files.update import KnownLog, Source, SourceUpdate
-from ppo_top.model import Batch, Problem
+from ppo_top.model import Batch, Points, Problem
 from ppo_top.parsers import FormatDetector, detect_by_content
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
-from ppo_top.parsers.file_names import without_compression
+from ppo_top.parsers.file_names import compression_of, without_compression
+
+if TYPE_CHECKING:
+    from ppo_top.files.decompress import Decompressor
 
 MAX_HEAD_BYTES = 16 * HEAD_BYTES
 """How much of a file is kept while no format claims it: a log may begin with pages of warnings."""
@@ -120,7 +122,7 @@ class LogReader:
             update = self._make_update(Batch())
         if update is not None and self.has_reappeared:
             self.has_reappeared = False
-            return replace(update, reset=True)
+            return update._replace(reset=True)
         return update
 
     def _read_store(self, limit: int) -> SourceUpdate | None:
@@ -150,6 +152,14 @@ class LogReader:
             batch.add(self._end_line())
         return self._make_update(batch, chunk.reset) if batch or chunk.reset or ended else None
 
+    def _find_decompressor(self) -> Decompressor | None:
+        """What decompresses the file; loaded only where its name says that it is compressed."""
+        if not compression_of(self.tail.path):
+            return None
+        from ppo_top.files.decompress import decompressor_for
+
+        return decompressor_for(self.tail.path, self.tail.head)
+
     def _read_chunk(self, size: int) -> TailChunk:
         """The next bytes; of a compressed file those that were compressed."""
         packed = self._decompressor
@@ -158,7 +168,7 @@ class LogReader:
             return TailChunk(data, False, self.tail.has_unread or packed.has_more)
         chunk = self.tail.read_new_bytes(size)
         if chunk.reset or (packed is None and self.source is None and not self._head):
-            packed = self._decompressor = decompressor_for(self.tail.path, self.tail.head)
+            packed = self._decompressor = self._find_decompressor()
         if packed is None:
             return chunk
         packed.add_bytes(chunk.data)
@@ -219,7 +229,9 @@ class LogReader:
         tag = self.source.format.tag_of_path
         if tag is not None:
             name = tag(without_compression(self.tail.path))
-            batch.points = [replace(points, tag=name) for points in batch.points]
+            batch.points = [
+                Points(name, each.steps, each.times, each.values) for each in batch.points
+            ]
         return batch
 
     def _fail(self) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -25,25 +24,27 @@ StoreStamp = tuple[tuple[int, int, int], ...]
 """Inode, size and time of the last change (ns) of the file and of its write-ahead log."""
 
 
-@dataclass(slots=True, eq=False)
 class StoreReader:
-    """Polls the store at `source`; opens it again when its file was replaced."""
+    """Polls the store at `source`; opens it again when its file was replaced.
 
-    source: Source
-    tail: Tail
-    """only for the size and the modification time of the file"""
-    open_store: Callable[[Path], Store]
-    more: bool = False
-    run_sources: dict[str, Source] = field(default_factory=dict)
-    read_stamp: FileStamp = ()
-    """What a store of a single file was like when all of it had been read; else empty."""
-    _store: Store | None = None
-    _stamp: StoreStamp = ()
-    _reread_requested: bool = False
-    _failed: bool = False
-    _empty_polls: int = 0
-    _run_mtimes: dict[str, float] = field(default_factory=dict)
-    _runs_to_reset: set[str] = field(default_factory=set)
+    `tail` is used only for the size and the modification time of the file.
+    """
+
+    def __init__(self, source: Source, tail: Tail, open_store: Callable[[Path], Store]) -> None:
+        self.source = source
+        self.tail = tail
+        self.open_store = open_store
+        self.more = False
+        self.run_sources: dict[str, Source] = {}
+        self.read_stamp: FileStamp = ()
+        """What a store of a single file was like when all of it had been read; else empty."""
+        self._store: Store | None = None
+        self._stamp: StoreStamp = ()
+        self._reread_requested = False
+        self._failed = False
+        self._empty_polls = 0
+        self._run_mtimes: dict[str, float] = {}
+        self._runs_to_reset: set[str] = set()
 
     def has_changed(self) -> bool:
         """Whether the file, its write-ahead log or a side file changed since the last read."""

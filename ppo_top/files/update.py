@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -16,8 +15,7 @@ STDIN_NAME = Path("standard input")
 """The name of a run that comes through the pipe."""
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(NamedTuple):
     """A log: `key` is its path below its PATH (unique in a session), `root` that PATH.
 
     `file` is what is read, where `path` only stands for one of the trainings in it.
@@ -35,8 +33,7 @@ class Source:
         return self.root == STDIN_NAME
 
 
-@dataclass(frozen=True, slots=True)
-class SourceUpdate:
+class SourceUpdate(NamedTuple):
     """What is new in a source. `reset`: its file began again, all earlier updates are void.
 
     `more`: the source is known to hold more than has been read. The last update of a backlog may be
@@ -112,8 +109,7 @@ class LogMemory(Protocol):
         """What is known of a file; None if it has to be read."""
 
 
-@dataclass(frozen=True, slots=True)
-class PollResult:
+class PollResult(NamedTuple):
     """What one poll found. `more`: there is more to read right now.
 
     `read_bytes` of the `total_bytes` of all known logs have been read, for a progress bar.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ppo_top.model.points import ConfigValue, Sample
@@ -32,8 +31,7 @@ class Row(NamedTuple):
     values: Mapping[str, float]
 
 
-@dataclass(frozen=True, slots=True)
-class Profile:
+class Profile(NamedTuple):
     """What is known of a run besides its numbers; the rules adapt their limits to it.
 
     `config` holds hyperparameters under canonical names (`learning_rate`, `clip_range`,
@@ -43,13 +41,13 @@ class Profile:
 
     trainer_id: str = "unknown"
     family: str = "unknown"
-    config: Mapping[str, ConfigValue] = field(default_factory=dict)
-    threshold_overrides: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    config: Mapping[str, ConfigValue] = {}
+    threshold_overrides: Mapping[str, Mapping[str, float]] = {}
     muted: frozenset[str] = frozenset()
     goal: float | None = None
-    tags: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = {}
     """concept -> the tag under which this run logs it, for messages."""
-    samples: Mapping[str, Sample] = field(default_factory=dict)
+    samples: Mapping[str, Sample] = {}
     """concept -> what one of its values is, where the trainer's table says so."""
     axis: Axis = Axis.STEP
     """What the run's steps are, for messages."""
@@ -78,33 +76,66 @@ class FindingVersion(NamedTuple):
     members: tuple[str, ...]
 
 
-@dataclass(slots=True)
 class Finding:
     """A rule that fired: an interval on the run's timeline, with its reasons.
 
     `since` is the first bad point of the window that raised it, `changes` says where it opened and
-    became more or, after long, less severe, `cleared` where it ended (None: still open).
+    became more or, after long, less severe, `cleared` where it ended (None: still open). `members`
+    are, of a diagnosis, the rules whose findings it combines. `is_event`: its rule tells of one
+    update and not of a state that lasts. `versions` are what it said at which row, to show the
+    past as it was.
     """
 
-    rule: str
-    title: str
-    concepts: tuple[str, ...]
-    since: Mark
-    changes: list[SeverityChange]
-    value: float
-    limit: float | None
-    message: str
-    evidence: tuple[str, ...] = ()
-    causes: tuple[str, ...] = ()
-    remedies: tuple[str, ...] = ()
-    source: str = ""
-    members: tuple[str, ...] = ()
-    """Of a diagnosis: the rules whose findings it combines."""
-    cleared: Mark | None = None
-    is_event: bool = False
-    """Whether its rule tells of one update and not of a state that lasts."""
-    versions: list[FindingVersion] = field(default_factory=list)
-    """What it said at which row, to show the past as it was."""
+    def __init__(
+        self,
+        rule: str,
+        title: str,
+        concepts: tuple[str, ...],
+        since: Mark,
+        changes: list[SeverityChange],
+        value: float,
+        limit: float | None,
+        message: str,
+        evidence: tuple[str, ...] = (),
+        causes: tuple[str, ...] = (),
+        remedies: tuple[str, ...] = (),
+        source: str = "",
+        members: tuple[str, ...] = (),
+        cleared: Mark | None = None,
+        is_event: bool = False,
+        versions: list[FindingVersion] | None = None,
+    ) -> None:
+        self.rule = rule
+        self.title = title
+        self.concepts = concepts
+        self.since = since
+        self.changes = changes
+        self.value = value
+        self.limit = limit
+        self.message = message
+        self.evidence = evidence
+        self.causes = causes
+        self.remedies = remedies
+        self.source = source
+        self.members = members
+        self.cleared = cleared
+        self.is_event = is_event
+        self.versions = [] if versions is None else versions
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Finding) and vars(self) == vars(other)
+
+    __hash__ = None  # type: ignore[assignment]  # it changes
+
+    def __repr__(self) -> str:
+        return f"Finding({vars(self)})"
+
+    def copy(self) -> Finding:
+        """A finding that says the same and changes by itself."""
+        other = Finding.__new__(Finding)
+        vars(other).update(vars(self))
+        other.changes, other.versions = self.changes.copy(), self.versions.copy()
+        return other
 
     @property
     def severity(self) -> Severity:
@@ -155,19 +186,12 @@ class Finding:
         still_open = self.cleared is not None and self.cleared.row > row
         if then is None or (then is self.versions[-1] and not still_open):
             return self
-        return replace(
-            self,
-            since=then.since,
-            changes=[change for change in self.changes if change.mark.row <= row],
-            value=then.value,
-            limit=then.limit,
-            message=then.message,
-            evidence=then.evidence,
-            causes=then.causes,
-            remedies=then.remedies,
-            members=then.members,
-            cleared=None if still_open else self.cleared,
-        )
+        past = self.copy()
+        (_, past.since, past.value, past.limit, past.message) = then[:5]
+        (past.evidence, past.causes, past.remedies, past.members) = then[5:]
+        past.changes = [change for change in self.changes if change.mark.row <= row]
+        past.cleared = None if still_open else self.cleared
+        return past
 
     def severity_at(self, row: int) -> Severity | None:
         """The severity when `row` was the newest row; None if the finding was not open then."""

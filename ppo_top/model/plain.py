@@ -1,7 +1,7 @@
 """Values as plain data (what JSON can hold) and back, by the types of their fields.
 
-Named tuples and dataclasses become lists in the order of their fields, so both directions have to
-be of the same version of the program.
+Named tuples become lists, and so do objects whose `__init__` is given all that they hold, in this
+order; so both directions have to be of the same version of the program.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import types
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from functools import cache
 from typing import Any, TypeVar, Union
@@ -27,8 +26,8 @@ def to_plain(value: object) -> Any:
         return sorted(to_plain(each) for each in value)
     if isinstance(value, Mapping):
         return {key: to_plain(each) for key, each in value.items()}
-    if is_dataclass(value):
-        return [to_plain(getattr(value, field.name)) for field in fields(value)]
+    if hasattr(value, "__dict__"):
+        return [to_plain(each) for each in vars(value).values()]
     return value
 
 
@@ -56,10 +55,10 @@ def _reader(kind: Any) -> Callable[[Any], Any]:
         return lambda plain: {key: read(each) for key, each in plain.items()}
     if isinstance(kind, type) and issubclass(kind, Enum):
         return kind
-    if is_dataclass(kind) or hasattr(kind, "_fields"):
-        hints = typing.get_type_hints(kind)
-        names = getattr(kind, "_fields", None) or [field.name for field in fields(kind)]
-        readers = [_reader(hints[name]) for name in names]
+    is_plain_class = isinstance(getattr(kind, "__init__", None), types.FunctionType)
+    if is_plain_class or hasattr(kind, "_fields"):
+        hints = typing.get_type_hints(kind.__init__ if is_plain_class else kind)
+        readers = [_reader(hint) for name, hint in hints.items() if name != "return"]
         return lambda plain: kind(*(read(p) for read, p in zip(readers, plain, strict=True)))
     return _unchanged
 

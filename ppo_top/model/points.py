@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from ppo_top.model.console_lines import ConsoleLines
@@ -13,7 +12,6 @@ from ppo_top.model.verdicts import State
 ConfigValue = float | int | bool | str
 
 
-@dataclass(frozen=True, slots=True)
 class Points:
     """New points of one tag, in file order, as three columns of equal length.
 
@@ -21,10 +19,15 @@ class Points:
     NaN and infinities included.
     """
 
-    tag: str
-    steps: array[int]
-    times: array[float]
-    values: array[float]
+    __slots__ = ("steps", "tag", "times", "values")
+
+    def __init__(
+        self, tag: str, steps: array[int], times: array[float], values: array[float]
+    ) -> None:
+        self.tag = tag
+        self.steps = steps
+        self.times = times
+        self.values = values
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -58,37 +61,51 @@ class RunEnd(NamedTuple):
     text: str
 
 
-@dataclass(slots=True)
 class Batch:
     """What a parser read from one chunk of a log; empty when it needs more bytes.
 
     However a file is cut into chunks, all its batches together hold the same: points of each tag in
     file order, lines, configuration, problems and end. `ended` holds at the end of the chunk:
-    points after a traceback mean that the run went on (None).
+    points after a traceback mean that the run went on (None). `notes` say how the log is written,
+    where that matters to its reader; each is said once. `stored_run`: of several runs in one log,
+    the name of that to which this batch belongs; "" for the first of a file, of which the others
+    have numbers. `counts_updates`: the step of its last record is only its number, since the log
+    states none. `histograms` has the newest one of each tag; the points hold quantiles of all, at
+    `<tag>@p50` and the like.
     """
 
-    points: list[Points] = field(default_factory=list)
-    config: dict[str, ConfigValue] = field(default_factory=dict)
-    lines: ConsoleLines = field(default_factory=ConsoleLines)
-    problems: list[Problem] = field(default_factory=list)
-    ended: RunEnd | None = None
-    notes: list[str] = field(default_factory=list)
-    """How the log is written, where that matters to its reader; each is said once."""
-    stored_run: str = ""
-    """Of several runs in one log: the name of that to which this batch belongs; "" for the first
-    of a file, of which the others have numbers."""
-    rest: list[Batch] = field(default_factory=list)
-    """Of a file of several runs: the batches of those that begin in the same chunk."""
-    interleaved: bool = False
-    """Of a file of several runs: whether records of one may come after those of the next."""
-    restarted: bool = False
-    """Of a store: the run was written anew, so that its earlier batches are void."""
-    counts_updates: bool = False
-    """Whether the step of its last record is only its number, since the log states none."""
-    histograms: dict[str, Histogram] = field(default_factory=dict)
-    """The newest one of each tag; the points hold quantiles of all, at `<tag>@p50` and the like."""
-    machine: list[Points] = field(default_factory=list)
-    """What a tracker measured of the machine; the steps are the times in whole seconds."""
+    def __init__(
+        self,
+        points: list[Points] | None = None,
+        config: dict[str, ConfigValue] | None = None,
+        lines: ConsoleLines | None = None,
+        problems: list[Problem] | None = None,
+        ended: RunEnd | None = None,
+        notes: list[str] | None = None,
+        *,
+        stored_run: str = "",
+        restarted: bool = False,
+        counts_updates: bool = False,
+        histograms: dict[str, Histogram] | None = None,
+        machine: list[Points] | None = None,
+    ) -> None:
+        self.points = [] if points is None else points
+        self.config = {} if config is None else config
+        self.lines = ConsoleLines() if lines is None else lines
+        self.problems = [] if problems is None else problems
+        self.ended = ended
+        self.notes = [] if notes is None else notes
+        self.stored_run = stored_run
+        self.rest: list[Batch] = []
+        """Of a file of several runs: the batches of those that begin in the same chunk."""
+        self.interleaved = False
+        """Of a file of several runs: whether records of one may come after those of the next."""
+        self.restarted = restarted
+        """Of a store: the run was written anew, so that its earlier batches are void."""
+        self.counts_updates = counts_updates
+        self.histograms = {} if histograms is None else histograms
+        self.machine = [] if machine is None else machine
+        """What a tracker measured of the machine; the steps are the times in whole seconds."""
 
     def add(self, later: Batch) -> None:
         """Append what was read after it from the same log."""
@@ -97,7 +114,8 @@ class Batch:
             last._add_same(later)
             self.rest += later.rest
         else:
-            self.rest += [replace(later, rest=[]), *later.rest]
+            self.rest += [later, *later.rest]
+            later.rest = []
 
     def _add_same(self, later: Batch) -> None:
         """Append what belongs to the same run."""
@@ -125,7 +143,6 @@ class Batch:
         return self
 
 
-@dataclass(slots=True)
 class Series:
     """All points of one tag of one source, as growing columns of equal length.
 
@@ -133,11 +150,14 @@ class Series:
     the length, and the first element of a column is point number `dropped`.
     """
 
-    tag: str
-    steps: array[int] = field(default_factory=lambda: array("q"))
-    times: array[float] = field(default_factory=lambda: array("d"))
-    values: array[float] = field(default_factory=lambda: array("d"))
-    dropped: int = 0
+    __slots__ = ("dropped", "steps", "tag", "times", "values")
+
+    def __init__(self, tag: str) -> None:
+        self.tag = tag
+        self.steps = array("q")
+        self.times = array("d")
+        self.values = array("d")
+        self.dropped = 0
 
     def __len__(self) -> int:
         return self.dropped + len(self.steps)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ppo_top.model.points import Points
@@ -20,24 +19,32 @@ class Head(NamedTuple):
     values: list[float]
 
 
-@dataclass(slots=True)
 class SourceFacts:
     """What grouping knows of a source; the same however its bytes were cut.
 
     `version` grows with each change, `rows` is the number of points of the longest series and
-    `start` the time of the first point (unix seconds, NaN without a clock).
+    `start` the time of the first point (unix seconds, NaN without a clock). `printed` are paths and
+    names of runs that a console printed, `lines` how many lines were looked through for them.
+    `has_last_words`: the log holds evidence or an end, by which it counts without any point.
     """
 
-    heads: dict[str, Head] = field(default_factory=dict)
-    rows: int = 0
-    start: float = float("nan")
-    printed: list[str] = field(default_factory=list)
-    """paths and names of runs that a console printed"""
-    has_last_words: bool = False
-    """whether the log holds evidence or an end, by which it counts without any point"""
-    lines: int = 0
-    """how many lines were looked through for `printed`"""
-    version: int = 0
+    def __init__(
+        self,
+        heads: dict[str, Head] | None = None,
+        rows: int = 0,
+        start: float = float("nan"),
+        printed: list[str] | None = None,
+        has_last_words: bool = False,
+        lines: int = 0,
+        version: int = 0,
+    ) -> None:
+        self.heads = {} if heads is None else heads
+        self.rows = rows
+        self.start = start
+        self.printed = [] if printed is None else printed
+        self.has_last_words = has_last_words
+        self.lines = lines
+        self.version = version
 
     def replace(self, other: SourceFacts) -> None:
         """Take over what was found when the file was read again."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Set
-from dataclasses import replace
 from itertools import islice
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity, SeverityChange
@@ -79,7 +78,9 @@ class Judge:
         other._context = self._context.copy()
         other._persistences = [persistence.copy() for persistence in self._persistences]
         other._text_rows = self._text_rows.copy()
-        other.findings = [_copied(finding) for finding in self.findings]
+        other.findings = [
+            finding.copy() if finding.cleared is None else finding for finding in self.findings
+        ]
         other._raised = self._raised.copy()
         return other
 
@@ -404,10 +405,3 @@ class Judge:
         self._text_rows.clear()
         self._context.restart()
         self._context.segment += 1
-
-
-def _copied(finding: Finding) -> Finding:
-    """An independent copy; cleared findings no longer change and are shared."""
-    if finding.cleared is not None:
-        return finding
-    return replace(finding, changes=finding.changes.copy(), versions=finding.versions.copy())

@@ -11,7 +11,6 @@ import time
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import chain
 from operator import itemgetter
 from typing import NamedTuple
@@ -59,21 +58,28 @@ class ClosedRun(NamedTuple):
     curve: RewardCurve = RewardCurve()
 
 
-@dataclass(slots=True)
 class Position:
     """How far the rows of a run have been merged and judged."""
 
-    merger: RowMerger
-    judge: Judge
-    machine: Sequence[MachineStream] = ()
-    segment: int = 0
-    notes: tuple[int, int] = (0, 0)
-    """How many notes by step and by number of rows were passed on."""
+    def __init__(
+        self,
+        merger: RowMerger,
+        judge: Judge,
+        machine: Sequence[MachineStream] = (),
+        segment: int = 0,
+        notes: tuple[int, int] = (0, 0),
+    ) -> None:
+        self.merger = merger
+        self.judge = judge
+        self.machine = machine
+        self.segment = segment
+        self.notes = notes
+        """How many notes by step and by number of rows were passed on."""
 
     def copy(self) -> Position:
         """The same position, from which to go on without moving this one."""
         machine = [stream.copy() for stream in self.machine]
-        return replace(self, merger=self.merger.copy(), judge=self.judge.copy(), machine=machine)
+        return Position(self.merger.copy(), self.judge.copy(), machine, self.segment, self.notes)
 
 
 class Evaluation:

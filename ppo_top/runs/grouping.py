@@ -15,7 +15,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ppo_top.files.mirrors import mirrored_host, shown_path
 from ppo_top.files.update import STDIN_NAME
@@ -33,19 +32,21 @@ SETTLED_ROW_COUNT = 3
 """A log with this many rows is taken to have logged all its tags."""
 
 
-@dataclass(slots=True, eq=False)
 class LogGroup:
-    """A run: its logs by key, each with the reason why it belongs to it."""
+    """A run: its logs by key, each with the reason why it belongs to it.
 
-    id: str
-    path: str
-    """its directory (or file), starting with its PATH"""
-    joined_by: Mapping[str, str]
-    name: str = ""
-    copy_of: str = ""
-    """name of the run that this is a copy of"""
-    host: str = ""
-    """the machine that it is on; empty for this one"""
+    `path` is its directory (or file), starting with its PATH; `host` the machine that it is on,
+    empty for this one.
+    """
+
+    def __init__(self, id_: str, path: str, joined_by: Mapping[str, str], host: str) -> None:
+        self.id = id_
+        self.path = path
+        self.joined_by = joined_by
+        self.host = host
+        self.name = ""
+        self.copy_of = ""
+        """name of the run that this is a copy of"""
 
 
 class RunGroups:
@@ -182,7 +183,7 @@ class RunGroups:
 
 
 def _group(name: str, path: str, cluster: Cluster) -> LogGroup:
-    return LogGroup(name, shown_path(path), cluster.reasons(), host=mirrored_host(path))
+    return LogGroup(name, shown_path(path), cluster.reasons(), mirrored_host(path))
 
 
 def _name_groups(groups: Collection[LogGroup]) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ppo_top.paths import is_inside
 
@@ -40,8 +40,7 @@ MAX_SCALARS_DEPTH = 8
 """Folders below its writer's in which add_scalars may put an event file."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunLocation:
+class RunLocation(NamedTuple):
     """Where a log belongs by its path.
 
     `directory` is that of its run. Logs of the same `unit` (empty: none) are one run whatever they

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from ppo_top.model import Head, SourceFacts
@@ -41,17 +40,17 @@ EVENT_FILE = re.compile(r"tfevents\.(\d+)\.(.+?)(?:\.(\d+)\.\d+)?(?:\.v2)?$")
 EVALUATION_MARK = "|evaluation"
 
 
-@dataclass(eq=False)
 class LogEntry:
     """A log to be grouped. `path` is absolute, `key` the path below its PATH."""
 
-    key: str
-    path: str
-    format: str
-    facts: SourceFacts
-    is_decided: bool = False
-    """Whether it has to be put into a run although little is known of it."""
-    _located: tuple[tuple[str, ...], RunLocation] | None = None
+    def __init__(self, key: str, path: str, format_: str, facts: SourceFacts) -> None:
+        self.key = key
+        self.path = path
+        self.format = format_
+        self.facts = facts
+        self.is_decided = False
+        """Whether it has to be put into a run although little is known of it."""
+        self._located: tuple[tuple[str, ...], RunLocation] | None = None
 
     @property
     def location(self) -> RunLocation:
@@ -84,17 +83,19 @@ class LogEntry:
         return MONITORING if is_system else self.format
 
 
-@dataclass(eq=False)
 class LogUnit:
     """Logs that are one run whatever they hold; most consoles and tables are units of one."""
 
-    id: str
-    location: RunLocation
-    logs: list[LogEntry] = field(default_factory=list)
-    joined_as: frozenset[PatternMatch] = frozenset()
-    split_as: frozenset[PatternMatch] = frozenset()
-    version: list[tuple[str, int]] = field(default_factory=list)
-    """path and version of each log when the unit was made"""
+    def __init__(
+        self, id_: str, location: RunLocation, split_as: frozenset[PatternMatch] = frozenset()
+    ) -> None:
+        self.id = id_
+        self.location = location
+        self.logs: list[LogEntry] = []
+        self.joined_as: frozenset[PatternMatch] = frozenset()
+        self.split_as = split_as
+        self.version: list[tuple[str, int]] = []
+        """path and version of each log when the unit was made"""
 
     @property
     def home(self) -> str:

@@ -7,7 +7,6 @@ its row was sealed counts for the next one; nothing is judged again for it.
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from ppo_top.catalogue import machine_tag
@@ -18,18 +17,18 @@ SAME_MOMENT_S = 30.0
 """Devices are compared by measurements that are at most so far apart (seconds)."""
 
 
-@dataclass(slots=True)
 class MachineStream:
     """One metric of the machine, from one source; `parts` are its devices, which still grow."""
 
-    concept: str
-    tag: str
-    source: str
-    scale: float
-    rank: int
-    parts: list[Series] = field(default_factory=list)
-    _read: list[int] = field(default_factory=list)
-    """How many measurements of each part belong to rows so far."""
+    def __init__(self, concept: str, tag: str, source: str, scale: float, rank: int) -> None:
+        self.concept = concept
+        self.tag = tag
+        self.source = source
+        self.scale = scale
+        self.rank = rank
+        self.parts: list[Series] = []
+        self._read: list[int] = []
+        """How many measurements of each part belong to rows so far."""
 
     def add_part(self, part: Series) -> None:
         """Add the measurements of another device, or of another file."""
@@ -65,7 +64,9 @@ class MachineStream:
 
     def copy(self) -> MachineStream:
         """The same measurements at the same position."""
-        return replace(self, _read=self._read.copy())
+        other = MachineStream(self.concept, self.tag, self.source, self.scale, self.rank)
+        other.parts, other._read = self.parts, self._read.copy()
+        return other
 
 
 def machine_streams(sources: Collection[SourceState]) -> list[MachineStream]:

@@ -15,11 +15,10 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
 from operator import lt
 from typing import Any, Literal, NamedTuple
 
-from ppo_top.model import UNKNOWN_SAMPLE, Sample, Series
+from ppo_top.model import UNKNOWN_SAMPLE, Series
 from ppo_top.runs.segments import HighestSteps, SegmentStarts, StepMapping, advance
 
 RowKey = tuple[int, int]
@@ -33,29 +32,30 @@ class MergedCell(NamedTuple):
     value: float
 
 
-@dataclass(slots=True)
 class ConceptStream:
     """The points of one concept, from a chain of series (`parts`) that still grow."""
 
-    concept: str
-    tag: str
-    source: str
-    parts: Sequence[Series]
-    scale: float = 1.0
-    offset: float = 0.0
-    per_episode: bool = False
-    zero_missing: bool = False
-    sample: Sample = UNKNOWN_SAMPLE
+    scale = 1.0
+    offset = 0.0
+    per_episode = False
+    zero_missing = False
+    sample = UNKNOWN_SAMPLE
     step_mapping: StepMapping | None = None
     """For a source that counts something else than the run does."""
     next_key: RowKey | None = None
     """The key of the next point; None if all have been read."""
-    _part: int = 0
-    _index: int = 0
-    _segment: int = 0
+    _part = 0
+    _index = 0
+    _segment = 0
     _highest: HighestSteps | None = None
-    _read_lengths: list[int] = field(default_factory=list)
-    """Lengths of the earlier parts when their last points were read."""
+
+    def __init__(self, concept: str, tag: str, source: str, parts: Sequence[Series]) -> None:
+        self.concept = concept
+        self.tag = tag
+        self.source = source
+        self.parts = parts
+        self._read_lengths: list[int] = []
+        """Lengths of the earlier parts when their last points were read."""
 
     def refresh(self, starts: SegmentStarts) -> None:
         """Look for a next point if there was none."""
@@ -161,11 +161,12 @@ class ConceptStream:
 
     def copy(self) -> ConceptStream:
         """The same points at the same position."""
-        return replace(self, _read_lengths=self._read_lengths.copy())
+        other = ConceptStream.__new__(ConceptStream)
+        vars(other).update(vars(self), _read_lengths=self._read_lengths.copy())
+        return other
 
 
-@dataclass(slots=True)
-class MergedRow:
+class MergedRow(NamedTuple):
     """A row: concept -> value, with the time of its newest point.
 
     `points` gives part and index of each concept's point, except for means of episodes.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Container, Mapping
-from dataclasses import dataclass, field
 
 from ppo_top.catalogue import total_steps
 from ppo_top.files.update import SavedRun
@@ -25,44 +24,47 @@ KEEP_ROWS = 32
 """Rows kept after eviction; run state and speed are computed from them."""
 
 
-@dataclass(slots=True)
 class Run:
-    """A training run."""
+    """A training run; `joined_by` says of its sources, by key, why they belong to it."""
 
-    id: str
-    name: str
-    path: str
-    settings: Settings
-    sources: dict[str, SourceState] = field(default_factory=dict)
-    joined_by: Mapping[str, str] = field(default_factory=dict)
-    """key of a source -> why it belongs to the run; empty for its first"""
-    copy_of: str = ""
-    """name of the run of which this is a copy"""
-    version: int = 0
-    """Grows with every change; what was drawn from an older version is out of date."""
-    judged: bool = True
-    """Whether timeline and findings are up to date with the sources."""
-    awaiting_reread: set[str] = field(default_factory=set)
-    """Keys of sources whose second reading was requested and has not begun."""
-    unjudged_points: int = 0
-    """Points added since everything was judged."""
-    is_over: bool = False
-    """Whether it is known to have ended: rules about a whole run may then speak."""
-    needs_reread: bool = False
-    """Whether judging cannot go on before its sources are read again."""
-    job: int = 0
-    """The number of the job by which a worker judges it; 0: it is judged here."""
-    saved: SavedRun | None = None
-    """Where the cache keeps it as it is; None if it does not."""
-    evaluation: Evaluation = field(init=False)
-    """The one that is shown."""
-    _next: Evaluation | None = None
-    _stale: bool = True
-    _reported: tuple[int, dict[str, str]] | None = None
-    """points, and logs with the reasons, when it was reported"""
-
-    def __post_init__(self) -> None:
-        self.evaluation = Evaluation((), self.settings)
+    def __init__(
+        self,
+        id_: str,
+        name: str,
+        path: str,
+        settings: Settings,
+        joined_by: Mapping[str, str] | None = None,
+    ) -> None:
+        self.id = id_
+        self.name = name
+        self.path = path
+        self.settings = settings
+        self.sources: dict[str, SourceState] = {}
+        self.joined_by = joined_by or {}
+        self.copy_of = ""
+        """name of the run of which this is a copy"""
+        self.version = 0
+        """Grows with every change; what was drawn from an older version is out of date."""
+        self.judged = True
+        """Whether timeline and findings are up to date with the sources."""
+        self.awaiting_reread: set[str] = set()
+        """Keys of sources whose second reading was requested and has not begun."""
+        self.unjudged_points = 0
+        """Points added since everything was judged."""
+        self.is_over = False
+        """Whether it is known to have ended: rules about a whole run may then speak."""
+        self.needs_reread = False
+        """Whether judging cannot go on before its sources are read again."""
+        self.job = 0
+        """The number of the job by which a worker judges it; 0: it is judged here."""
+        self.saved: SavedRun | None = None
+        """Where the cache keeps it as it is; None if it does not."""
+        self.evaluation = Evaluation((), settings)
+        """The one that is shown."""
+        self._next: Evaluation | None = None
+        self._stale = True
+        self._reported: tuple[int, dict[str, str]] | None = None
+        """points, and logs with the reasons, when it was reported"""
 
     # --- new data ----------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import chain
 
 from ppo_top.catalogue import machine_tag, printed_run
@@ -56,61 +55,58 @@ COUNTED = "the log states no step: its updates are counted"
 _CREATED = re.compile(r"tfevents\.(\d+)\..*?(\d*)(?:\.v2)?$")
 
 
-@dataclass(slots=True)
 class SourceState:
     """Everything read from one file or store, in columns."""
 
-    source: Source
-    series: dict[str, Series] = field(default_factory=dict)
-    machine: dict[str, Series] = field(default_factory=dict)
-    """What a tracker measured of the machine; the steps are the times in whole seconds."""
-    facts: SourceFacts = field(default_factory=SourceFacts)
-    new_facts: SourceFacts | None = None
-    """What was found so far of a file that is read again: its run stays until that is done."""
-    config: dict[str, ConfigValue] = field(default_factory=dict)
-    lines: deque[ConsoleLine] = field(default_factory=lambda: deque(maxlen=MAX_CONSOLE_LINES))
-    evidence: list[tuple[ConsoleLine, TextEvidence]] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    problem_count: int = 0
-    notes: list[str] = field(default_factory=list)
-    """What its parser says of how it is written, in sentences without a full stop."""
-    counts_updates: bool = False
-    """Whether its steps are only the numbers of its records."""
-    left_out_values: int = 0
-    """values of tags beyond `MAX_TAGS_KEPT`"""
-    points: int = 0
-    histograms: dict[str, Histogram] = field(default_factory=dict)
-    """The newest one of each tag."""
-    ended: RunEnd | None = None
-    mtime: float = 0.0
-    size: int = 0
-    more: bool = False
-    """Whether there was more to read after the last poll."""
-    held_points: int = 0
-    """Points in memory."""
-    stamp: FileStamp = ()
-    """What the file was like when it had been read to its end; empty before."""
-    is_unread: bool = False
-    """Whether its run was judged before and the file was not read for that reason."""
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.series: dict[str, Series] = {}
+        self.machine: dict[str, Series] = {}
+        """What a tracker measured of the machine; the steps are the times in whole seconds."""
+        self.facts = SourceFacts()
+        self.new_facts: SourceFacts | None = None
+        """What was found so far of a file that is read again: its run stays until that is done."""
+        self.config: dict[str, ConfigValue] = {}
+        self.lines: deque[ConsoleLine] = deque(maxlen=MAX_CONSOLE_LINES)
+        self.evidence: list[tuple[ConsoleLine, TextEvidence]] = []
+        self.problems: list[Problem] = []
+        self.problem_count = 0
+        self.notes: list[str] = []
+        """What its parser says of how it is written, in sentences without a full stop."""
+        self.counts_updates = False
+        """Whether its steps are only the numbers of its records."""
+        self.left_out_values = 0
+        """values of tags beyond `MAX_TAGS_KEPT`"""
+        self.points = 0
+        self.histograms: dict[str, Histogram] = {}
+        """The newest one of each tag."""
+        self.ended: RunEnd | None = None
+        self.mtime = 0.0
+        self.size = 0
+        self.more = False
+        """Whether there was more to read after the last poll."""
+        self.held_points = 0
+        """Points in memory."""
+        self.stamp: FileStamp = ()
+        """What the file was like when it had been read to its end; empty before."""
+        self.is_unread = False
+        """Whether its run was judged before and the file was not read for that reason."""
 
     @classmethod
     def restored(cls, known: KnownLog) -> SourceState:
         """What is remembered of a log: all but its points."""
-        saved = known.saved
-        return cls(
-            known.source,
-            facts=saved.facts,
-            problem_count=saved.problem_count,
-            left_out_values=saved.left_out_values,
-            notes=list(saved.notes),
-            counts_updates=saved.counts_updates,
-            points=saved.points,
-            ended=saved.ended,
-            mtime=saved.mtime,
-            size=saved.stamp[0],
-            stamp=saved.stamp,
-            is_unread=True,
-        )
+        saved, state = known.saved, cls(known.source)
+        state.facts = saved.facts
+        state.problem_count = saved.problem_count
+        state.left_out_values = saved.left_out_values
+        state.notes = list(saved.notes)
+        state.counts_updates = saved.counts_updates
+        state.points = saved.points
+        state.ended = saved.ended
+        state.mtime = saved.mtime
+        state.size, state.stamp = saved.stamp[0], saved.stamp
+        state.is_unread = True
+        return state
 
     @property
     def key(self) -> str:

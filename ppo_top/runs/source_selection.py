@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 from operator import itemgetter
 from pathlib import PurePath
+from typing import NamedTuple
 
 from ppo_top.catalogue import (
     IGNORE,
@@ -34,16 +34,21 @@ SAME_STEPS_RATIO = (0.5, 2.0)
 """Range of the ratio of their last steps in which two sources count the same."""
 
 
-@dataclass
 class SourceChain:
     """The files of one format in one folder, in order of creation.
 
     A resumed run leaves several, which are one source of the run.
     """
 
-    sources: list[SourceState]
-    full_names: Mapping[str, str] = field(default_factory=dict)
-    user_tags: Mapping[str, str] = field(default_factory=dict)
+    def __init__(
+        self,
+        sources: list[SourceState],
+        full_names: Mapping[str, str],
+        user_tags: Mapping[str, str],
+    ) -> None:
+        self.sources = sources
+        self.full_names = full_names
+        self.user_tags = user_tags
 
     @property
     def key(self) -> str:
@@ -97,8 +102,7 @@ class SourceChain:
         return -first.rank, is_evaluation, -length, len(path.parts), self.key
 
 
-@dataclass(frozen=True)
-class SourceSelection:
+class SourceSelection(NamedTuple):
     """The streams of a run, its trainer, and the series that defines its segments."""
 
     streams: tuple[ConceptStream, ...]

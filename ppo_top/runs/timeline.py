@@ -6,7 +6,6 @@ import math
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -295,18 +294,18 @@ class SavedTimeline(NamedTuple):
     tracks: list[SavedTrack]
 
 
-@dataclass(slots=True)
 class Timeline:
     """Rows in order; `restarts` are the numbers of rows at which the run began again (resumed).
 
     An evicted run keeps only its newest rows (`drop_before`), under their old numbers.
     """
 
-    axis: Axis = Axis.STEP
-    steps: TimelineColumn[int] = field(default_factory=lambda: TimelineColumn("q"))
-    times: TimelineColumn[float] = field(default_factory=lambda: TimelineColumn("d"))
-    restarts: list[int] = field(default_factory=list)
-    tracks: dict[str, Track] = field(default_factory=dict)
+    def __init__(self, axis: Axis = Axis.STEP) -> None:
+        self.axis = axis
+        self.steps: TimelineColumn[int] = TimelineColumn("q")
+        self.times: TimelineColumn[float] = TimelineColumn("d")
+        self.restarts: list[int] = []
+        self.tracks: dict[str, Track] = {}
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -336,7 +335,8 @@ class Timeline:
     @classmethod
     def restored(cls, saved: SavedTimeline) -> Timeline:
         """A timeline of which only the newest rows are known."""
-        timeline = cls(saved.axis, restarts=saved.restarts)
+        timeline = cls(saved.axis)
+        timeline.restarts = saved.restarts
         timeline.steps.restore(saved.steps)
         timeline.times.restore(saved.times)
         for each in saved.tracks:

@@ -14,7 +14,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from copy import copy
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ppo_top.model import SourceFacts
@@ -295,8 +295,10 @@ def _unjudged(run: Run) -> UnjudgedRun:
     """A run without what judging does not need; formats cannot parse there."""
     sources = []
     for state in run.sources.values():
-        plain = replace(state.source, format=state.source.format.without_parser())
-        sources.append(replace(state, source=plain, facts=SourceFacts()))
+        plain = copy(state)
+        plain.source = state.source._replace(format=state.source.format.without_parser())
+        plain.facts = SourceFacts()
+        sources.append(plain)
     return UnjudgedRun(run.id, run.name, run.path, run.joined_by, sources)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 SEVERITIES = ("info", "watch", "warn", "crit")
 
@@ -17,8 +17,7 @@ RULE_KEYS = {
 """The keys of a rule, and what each expects."""
 
 
-@dataclass(frozen=True, slots=True)
-class CustomRule:
+class CustomRule(NamedTuple):
     """Fires when `metric` (a metric or a tag) is `above` or `below` a limit.
 
     It fires when `k` of the last `n` points are beyond the limit, after `warmup` points, and clears

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 HOOK_EVENTS = ("watch", "warn", "crit", "cleared", "stalled", "died", "finished", "any")
 """What may start a command: a finding at least that severe, one that cleared, a run's new state."""
@@ -16,8 +16,7 @@ HOOK_KEYS = {
 """The keys of a hook, and what each expects."""
 
 
-@dataclass(frozen=True, slots=True)
-class Hook:
+class Hook(NamedTuple):
     """A program with its arguments, which no shell reads, and the event that starts it."""
 
     event: str

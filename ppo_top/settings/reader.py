@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from ppo_top.paths import config_directory, is_file
@@ -106,7 +105,7 @@ class _SettingsReader:
             else:
                 readers[key](value, before)
         problems = (*before.problems, *self.problems)
-        after = replace(before, problems=problems, **self.changes)  # type: ignore[arg-type]
+        after = before._replace(problems=problems, **self.changes)  # type: ignore[arg-type]
         return after.with_curriculum() if self.curriculum else after
 
     def _document(self) -> dict[str, object]:

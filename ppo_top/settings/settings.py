@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from ppo_top.settings.custom_rule import CustomRule
 from ppo_top.settings.hook import Hook
-from ppo_top.settings.run_patterns import RunPatterns
+from ppo_top.settings.run_patterns import NO_PATTERNS, RunPatterns
 
 Thresholds = Mapping[str, Mapping[str, float]]
 """rule -> name -> value"""
@@ -22,20 +22,19 @@ CURRICULUM_RULES = (
 """Rules about what is normal when tasks get harder during training: one level less severe then."""
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """The settings of a session; `problems` has a line for each thing that was not understood."""
 
-    thresholds: Thresholds = field(default_factory=dict)
+    thresholds: Mapping[str, Mapping[str, float]] = {}
     muted: frozenset[str] = frozenset()
-    reasons: Mapping[str, str] = field(default_factory=dict)
+    reasons: Mapping[str, str] = {}
     """rule -> why it is muted"""
     rules: tuple[CustomRule, ...] = ()
-    tags: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = {}
     """tag -> metric, with what is done to the number: `entropy neg`"""
     console: tuple[str, ...] = ()
     """regular expressions for console lines: named groups are metrics, `step` is the step"""
-    runs: RunPatterns = field(default_factory=RunPatterns)
+    runs: RunPatterns = NO_PATTERNS
     """which logs are one run, where the user knows better"""
     goal: float | None = None
     notebooks: bool = False
@@ -56,7 +55,7 @@ class Settings:
         """The same for runs whose task changes during training, which is not the policy's fault."""
         own = self.thresholds
         softer = {rule: {"milder": 1.0, **own.get(rule, {})} for rule in CURRICULUM_RULES}
-        return replace(self, thresholds={**own, **softer})
+        return self._replace(thresholds={**own, **softer})
 
     @property
     def judging_text(self) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from itertools import islice
+from typing import NamedTuple
 
 from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as, option_default
 from ppo_top.model import Finding, Severity, Status
@@ -35,8 +35,7 @@ MACHINE_ROWS = {"gpu_busy": ("gpu_memory", "cpu_busy"), "cpu_busy": ("memory_use
 """Metric of the machine -> those in the note of its row; the first that is measured is shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckRow:
+class CheckRow(NamedTuple):
     """One line of the checklist.
 
     `status` is that of the worst open finding about it; without one it is `watch` where the newest
@@ -144,11 +143,11 @@ def _check_row(
     if name in SETTINGS and worst is not None and worst[1] > Severity.INFO:
         return _blamed_setting(run, empty, track, seen, worst)
     if row < 0:
-        return replace(empty, note="no data yet")
+        return empty._replace(note="no data yet")
     if track is None or not len(track):
-        return replace(empty, note=_why_missing(name, run.evaluation.trainer))
+        return empty._replace(note=_why_missing(name, run.evaluation.trainer))
     if not seen:
-        return replace(empty, note="no data yet")
+        return empty._replace(note="no data yet")
     value = track.values[seen - 1]
     status = colour(name, value, run.profile, _returns_settled(run, row, opened))
     counts = status is colour(name, value, run.profile)
@@ -158,8 +157,7 @@ def _check_row(
         note = _since(run, worst[0])
     elif _warms_up(name, status) and seen < WARMUP_POINTS:
         status, note = Status.WARMING_UP, f"warming up {seen}/{WARMUP_POINTS}"
-    return replace(
-        empty,
+    return empty._replace(
         status=status,
         value=value,
         text=value_text(value, concept(name).fmt),
@@ -188,8 +186,7 @@ def _blamed_setting(
     if isinstance(usual, (int, float)):
         limits = HealthyRange(None, None, f"default {value_text(usual, fmt)}", "")
     finding, severity = worst
-    return replace(
-        row,
+    return row._replace(
         healthy_range=limits,
         status=severity.status,
         value=float(value) if isinstance(value, (int, float)) else None,

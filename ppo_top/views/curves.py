@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ppo_top.catalogue import METRIC_GROUPS, OTHER_GROUP, Concept, concept
 from ppo_top.model import Status
@@ -23,8 +23,7 @@ GOAL_CONCEPTS = ("reward_mean", "eval_reward_mean")
 """The metrics that a goal is set for."""
 
 
-@dataclass(frozen=True, slots=True)
-class PanelTrack:
+class PanelTrack(NamedTuple):
     """One curve of a panel: its track, label, number format, healthy range and best value."""
 
     track: Track
@@ -44,8 +43,7 @@ class PanelTrack:
     """Of the reward: the user's target."""
 
 
-@dataclass(frozen=True, slots=True)
-class Panel:
+class Panel(NamedTuple):
     """The curves of one group of metrics, in drawing order."""
 
     group: str

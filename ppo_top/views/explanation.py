@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ppo_top.catalogue import concept
 from ppo_top.model import NO_STEP, Finding, Severity
@@ -16,8 +16,7 @@ MAX_CAUSES = 2
 """Causes that are named; the likeliest come first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(NamedTuple):
     """Why a run is in trouble, by its worst open finding.
 
     `chain` are the other findings in the order they began, each once: `12k Update KL too high

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ppo_top.model import NO_STEP, Axis, Finding, Severity, open_at
 from ppo_top.runs.run import Run
@@ -13,8 +13,7 @@ EXPLAINED_BY = {"out-of-memory": ("crashed",)}
 """Findings from console text that say why: what they explain need not be told beside them."""
 
 
-@dataclass(frozen=True, slots=True)
-class OpenFinding:
+class OpenFinding(NamedTuple):
     """A finding as it was at a row, and for how many rows and seconds it had been open.
 
     `share` is the part of the run's rows so far, `axis` that of the run's steps.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ppo_top.model import Axis
 from ppo_top.runs.liveness import MIN_UNIX_TIME
@@ -12,8 +12,7 @@ SPEED_WINDOW_ROWS = 20
 """Rows that speed is measured over: the mean since the start, which trainers log, hides a lot."""
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(NamedTuple):
     """Steps, updates and times; None where unknown.
 
     `axis` says what `step` is: `update` where it is only counted. `speed` is in steps per second,

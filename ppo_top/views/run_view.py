@@ -6,7 +6,7 @@ Live, that is the newest row; in a replay and on the timeline it is any other.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ppo_top.catalogue import TAG_PREFIX
 from ppo_top.model import ConfigValue, Finding, Severity, State, Status, Verdict, open_at
@@ -24,8 +24,7 @@ from ppo_top.views.troubled_rows import WARMUP_POINTS
 __all__ = ["CheckRow", "OpenFinding", "Panel", "PanelTrack", "RunView", "make_run_view", "verdict"]
 
 
-@dataclass(frozen=True, slots=True)
-class RunView:
+class RunView(NamedTuple):
     """A run as it was at `row` (None: no row yet); `at_end` says that this is the newest.
 
     `open_findings` come worst first; the members of an open diagnosis are its evidence and not

@@ -6,7 +6,6 @@ import os
 import select
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
 
@@ -100,7 +99,7 @@ def test_a_pipe_is_emptied_after_its_parser_failed() -> None:
 
 def test_a_bug_at_the_end_of_a_pipe_is_reported() -> None:
     """The points before it stay."""
-    hesitant = replace(FORMAT, parser=FailingFinishParser)
+    hesitant = FORMAT._replace(parser=FailingFinishParser)
     reader = StdinReader(BytesIO(b"1\n2\n"), lambda name, head: hesitant, hesitant, lambda: 0.0)
     update = reader.read_update()
     assert update is not None

@@ -64,6 +64,13 @@ def test_headless_commands_never_load_the_interface(arguments: list[str]) -> Non
     assert not loaded_by(f"import ppo_top.cli; ppo_top.cli.main({arguments!r})") & HEAVY
 
 
+@pytest.mark.parametrize("log", ["torch_cartpole", "trl_grpo"])
+def test_a_check_compiles_no_dataclass(log: str) -> None:
+    """Their methods are compiled at every start: forty of them cost a short check a fifth."""
+    call = f"import ppo_top.cli; ppo_top.cli.main(['check', '--no-cache', {str(DEMO / log)!r}])"
+    assert not loaded_by(call) & {"dataclasses", "inspect"}
+
+
 def test_importing_the_package_loads_nothing() -> None:
     """`import ppo_top` gives the version and loads nothing else, not even a module of ours."""
     more = "import sys; before = set(sys.modules); import ppo_top; assert ppo_top.__version__; "

@@ -73,7 +73,8 @@ def test_blocks_of_lines_hold_what_the_lines_hold(
 
 def content(batch: Batch) -> str:
     """All that a batch holds, NaN equal to NaN."""
-    return repr((batch.points, batch.config, batch.problems, batch.ended))
+    points = [(each.tag, each.steps, each.times, each.values) for each in batch.points]
+    return repr((points, batch.config, batch.problems, batch.ended))
 
 
 def test_plain_lines_are_read_as_a_block(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -382,7 +381,7 @@ def test_a_rule_that_breaks_at_the_end_of_a_short_run_takes_down_only_itself(
 
     judge = judge_of_two_rows()
     judge._rules = tuple(
-        replace(each, rule=replace(each.rule, assess=fail)) if each.rule.id == broken else each
+        each._replace(rule=each.rule._replace(assess=fail)) if each.rule.id == broken else each
         for each in judge._rules
     )
     judge.end_run()

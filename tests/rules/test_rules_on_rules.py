@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from types import CodeType, FunctionType
 from typing import Any
@@ -19,8 +18,8 @@ from ppo_top.rules.engine.rule import Rule, rules_by_id
 @pytest.mark.parametrize("field", ["members", "needs", "asks_about"])
 def test_an_unknown_id_is_an_error(field: str) -> None:
     """It would never be open: the rule would be silent for good."""
-    rule = replace(BY_ID["kl-high"], id="mine")
-    object.__setattr__(rule, field, ("kl-hihg",))
+    changed: dict[str, Any] = {"id": "mine", field: ("kl-hihg",)}
+    rule = BY_ID["kl-high"]._replace(**changed)
     with pytest.raises(ValueError, match="mine rests on unknown rules: kl-hihg"):
         rules_by_id([*RULES, rule])
 

@@ -36,7 +36,9 @@ def extend(
 
 def make_stream(concept: str, *parts: Series, source: str = "a", **rest: object) -> ConceptStream:
     """A stream over series that may still grow."""
-    return ConceptStream(concept, concept, source, list(parts), **rest)  # type: ignore[arg-type]
+    stream = ConceptStream(concept, concept, source, list(parts))
+    vars(stream).update(rest)
+    return stream
 
 
 def read_all(rows: RowMerger) -> list[MergedRow]:

@@ -53,7 +53,7 @@ def test_systemd_understands_the_unit(tmp_path: Path) -> None:
     text = (ROOT / "deploy" / "systemd" / "ppo-top.service").read_text("utf-8")
     unit = tmp_path / "ppo-top.service"
     unit.write_text(re.sub(r"(?<=ExecStart=)\S+", "/bin/true", text.replace("man:ppo-top(1)", "")))
-    command = [analyze, "--user", "verify", unit]
+    command = [analyze, "--user", "verify", str(unit)]
     environment = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert (done.stderr, done.returncode) == ("", 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from ppo_top.model import Severity, Verdict
@@ -71,7 +71,7 @@ def with_acknowledged_last(acknowledgements: Acknowledgements, run: Run, view: R
     open_ = tuple(opened for opened in view.open_findings if opened.finding.rule not in rules)
     acknowledged = tuple(opened for opened in view.open_findings if opened.finding.rule in rules)
     worst = max((opened.severity for opened in open_), default=Severity.INFO)
-    return replace(view, open_findings=open_ + acknowledged, verdict=worst.verdict)
+    return view._replace(open_findings=open_ + acknowledged, verdict=worst.verdict)
 
 
 def worst_unacknowledged(

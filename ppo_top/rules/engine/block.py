@@ -5,24 +5,29 @@ from __future__ import annotations
 import math
 from array import array
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import count
 
 from ppo_top.model import Mark
 
 
-@dataclass(slots=True)
 class RowBlock:
     """Consecutive rows of one segment: columns of equal length; `first_row` is the first's number.
 
     `times` are unix seconds or NaN.
     """
 
-    first_row: int
-    steps: array[int]
-    times: array[float]
-    columns: Mapping[str, array[float]]
-    _bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
+    def __init__(
+        self,
+        first_row: int,
+        steps: array[int],
+        times: array[float],
+        columns: Mapping[str, array[float]],
+    ) -> None:
+        self.first_row = first_row
+        self.steps = steps
+        self.times = times
+        self.columns = columns
+        self._bounds: dict[str, tuple[float, float]] = {}
 
     def marks(self) -> Iterator[Mark]:
         """The marks of the rows."""

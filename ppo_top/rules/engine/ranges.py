@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ppo_top.catalogue import GRPO, ON_POLICY, RLHF, facts_about, trainer_tables
 from ppo_top.model import Profile, Status
 from ppo_top.rules.engine.wording import format_value, num
 
 
-@dataclass(frozen=True, slots=True)
-class HealthyRange:
+class HealthyRange(NamedTuple):
     """A healthy range: None is an open end; `text` is the range in words, `origin` its source."""
 
     low: float | None
@@ -25,8 +24,7 @@ class HealthyRange:
     origin: str
 
 
-@dataclass(frozen=True, slots=True)
-class Band:
+class Band(NamedTuple):
     """Green and red limits of a metric, amber between them. None: no limit on that side."""
 
     low: float | None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ppo_top.model import Profile, Severity
@@ -86,8 +85,7 @@ def k_of_n(k: int, n: int) -> PersistenceBySeverity:
     return {INFO: (k, n), WATCH: (k, n), WARN: (k, n), CRIT: (k, n)}
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """One entry of the rule book.
 
     `stays_calm` allows to skip blocks of rows of a backlog; without it, every row is looked at.
@@ -121,14 +119,14 @@ class Rule:
     stays_calm: CalmCheck | None = None
     reward_states: int = 0
     families: frozenset[str] = REINFORCEMENT_LEARNING
-    limits: RuleLimits = field(default_factory=dict)
-    limit_overrides: Mapping[str, RuleLimits] = field(default_factory=dict)
-    persistence: PersistenceBySeverity = field(default_factory=lambda: DEFAULT_PERSISTENCE)
+    limits: Mapping[str, float] = {}
+    limit_overrides: Mapping[str, RuleLimits] = {}
+    persistence: PersistenceBySeverity = DEFAULT_PERSISTENCE
     causes: tuple[str, ...] = ()
     remedies: tuple[str, ...] = ()
     source: str = ""
     grade: str = "D"
-    grade_by_family: Mapping[str, str] = field(default_factory=dict)
+    grade_by_family: Mapping[str, str] = {}
     related: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()

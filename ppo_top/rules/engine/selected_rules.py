@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ppo_top.model import Profile, Severity
 from ppo_top.rules.engine.block import RowBlock
@@ -19,8 +19,7 @@ PlannedRule = tuple[int, str, int]
 RowPlan = tuple[PlannedRule, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class SelectedRule:
+class SelectedRule(NamedTuple):
     """A rule with its limits for a run; `milder` lowers severities by so many levels."""
 
     rule: Rule
@@ -35,16 +34,22 @@ class SelectedRule:
         return check is not None and check(run, block, self.limits)
 
 
-@dataclass(frozen=True, slots=True)
 class SelectedRules:
     """The rules for a run, out of `all_rules`; `index` gives their positions by id."""
 
-    all_rules: tuple[Rule, ...]
-    rules: tuple[SelectedRule, ...]
-    index: Mapping[str, int]
-    diagnoses: tuple[int, ...]
-    untriggered_diagnoses: tuple[int, ...]
-    _plans: dict[tuple[str, ...], RowPlan] = field(default_factory=dict)
+    def __init__(
+        self,
+        all_rules: Sequence[Rule],
+        rules: Sequence[SelectedRule],
+    ) -> None:
+        self.all_rules = tuple(all_rules)
+        self.rules = tuple(rules)
+        self.index = {each.rule.id: index for index, each in enumerate(rules)}
+        self.diagnoses = tuple(i for i, each in enumerate(rules) if each.rule.members)
+        self.untriggered_diagnoses = tuple(
+            index for index in self.diagnoses if not rules[index].rule.triggers
+        )
+        self._plans: dict[tuple[str, ...], RowPlan] = {}
 
     def rules_for(self, values: Mapping[str, object]) -> RowPlan:
         """The rules that look at a row with these metrics."""
@@ -75,11 +80,4 @@ def select(profile: Profile, rules: Sequence[Rule]) -> SelectedRules:
         limits = rule.limits_for(profile)
         steps, milder = rule.persistence_steps(limits), int(limits.get("milder", 0))
         selected.append(SelectedRule(rule, limits, rule.max_severity(profile), milder, steps))
-    diagnoses = tuple(index for index, rule in enumerate(wanted) if rule.members)
-    return SelectedRules(
-        all_rules=tuple(rules),
-        rules=tuple(selected),
-        index={rule.id: index for index, rule in enumerate(wanted)},
-        diagnoses=diagnoses,
-        untriggered_diagnoses=tuple(i for i in diagnoses if not wanted[i].triggers),
-    )
+    return SelectedRules(rules, selected)

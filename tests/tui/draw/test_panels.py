@@ -57,10 +57,10 @@ def cells_of_panel(ui: UiState, name: str, cells: int, rows: int) -> list[Styled
     """The only panel of a screen of charts that has room for one."""
     snap, view = snapshot_of(ui)
     kept = tuple(
-        replace(panel, tracks=tuple(t for t in panel.tracks if t.track.concept == name))
+        panel._replace(tracks=tuple(t for t in panel.tracks if t.track.concept == name))
         for panel in view.panels
     )
-    return draw_panels(replace(snap, view=replace(view, panels=kept)), cells, rows).lines
+    return draw_panels(replace(snap, view=view._replace(panels=kept)), cells, rows).lines
 
 
 @pytest.mark.parametrize("cells", [34, 60, 139])
