@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO, NamedTuple, TextIO
 
@@ -41,7 +42,7 @@ from ppo_top.runs.run import Run
 from ppo_top.settings import Settings
 from ppo_top.support.cache import Cache, verdict_scope
 from ppo_top.views.gather_facts import gather_facts
-from ppo_top.views.run_view import make_run_view
+from ppo_top.views.run_view import RunView, make_run_view
 
 
 def check(
@@ -87,7 +88,8 @@ def judge_paths(
     scope = verdict_scope(settings.judging_text) if cache is not None and cache.is_on else ""
     memory = RunMemory(cache, scope, [SUMMARY_PART, *parts]) if cache is not None else None
     reporter = _Reporter(memory)
-    reports = Reports(make_report, reporter.add)
+    made_parts = tuple(PART_MAKERS) if scope else tuple(parts)
+    reports = Reports(partial(make_report, made_parts), reporter.add)
     loader = open_loader(
         paths, settings, err, reports, memory, ended=ended, verbose=verbose, stdin=stdin
     )
@@ -125,15 +127,19 @@ class MadeReport(NamedTuple):
     texts: dict[str, str]
 
 
-def make_report(run: Run) -> MadeReport:
-    """The report on a run that has all its points."""
+PART_MAKERS: Mapping[str, Callable[[Run, RunView], str]] = {
+    JSON_PART: run_json_text,
+    TEXT_PART: lambda run, view: "\n".join(report_lines(run, view)),
+    SKIPPED_PART: lambda run, view: "\n".join(skipped_lines(run)),
+    FACTS_PART: lambda run, view: json.dumps(to_plain(gather_facts(run))),
+}
+"""The texts of a report; the cache keeps all of them."""
+
+
+def make_report(parts: Sequence[str], run: Run) -> MadeReport:
+    """These parts of the report on a run that has all its points."""
     view = make_run_view(run, None, time.time())
-    texts = {
-        JSON_PART: run_json_text(run, view),
-        TEXT_PART: "\n".join(report_lines(run, view)),
-        SKIPPED_PART: "\n".join(skipped_lines(run)),
-        FACTS_PART: json.dumps(to_plain(gather_facts(run))),
-    }
+    texts = {part: PART_MAKERS[part](run, view) for part in parts}
     return MadeReport(run_summary(run, view), state_facts(run), texts)
 
 

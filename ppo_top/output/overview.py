@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import shlex
-import textwrap
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
@@ -120,7 +119,9 @@ def _title(report: RunReport) -> str:
 
 def _wrapped(text: str, label: str, style: OutputStyle) -> list[str]:
     """A text of at most two lines after a label."""
-    return textwrap.wrap(
+    from textwrap import wrap  # a healthy run needs none
+
+    return wrap(
         text,
         max(len(label) + 20, min(style.width or MAX_WIDTH, MAX_WIDTH)),
         initial_indent=label,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator
 
 from ppo_top.catalogue import concept
@@ -182,7 +181,9 @@ def _problems(run: Run) -> Iterator[str]:
 
 
 def _wrap(text: str, first: str, rest: str | None = None) -> list[str]:
-    return textwrap.wrap(
+    from textwrap import wrap  # a healthy run needs none
+
+    return wrap(
         clean(text),
         REPORT_CHARS,
         initial_indent=first,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -180,6 +179,8 @@ def _last_digit(number: float) -> int:
 
     Zeros at the end of a large one may be digits: 1.23e+03 is printed for 1226, but also 1230.
     """
+    from decimal import Decimal  # seldom needed
+
     text = repr(number)
     if "e" in text or not number.is_integer() or number == 0:
         return int(Decimal(text).as_tuple().exponent)
@@ -197,6 +198,8 @@ def _digits(number: float) -> int:
     """How many digits a number was printed with, at most `MAX_DIGITS`; none for 0."""
     if number == 0 or not math.isfinite(number):
         return 0
+    from decimal import Decimal  # seldom needed
+
     digits = Decimal(repr(number)).normalize().as_tuple().digits
     return min(MAX_DIGITS, len(digits))
 

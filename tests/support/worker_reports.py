@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 from ppo_top.output.check import MadeReport, make_report
@@ -20,11 +21,11 @@ def niceness_and_process(run: Run) -> tuple[int, int]:
     return os.nice(0), os.getpid()
 
 
-def killed_in_a_worker(run: Run) -> MadeReport:
+def killed_in_a_worker(parts: Sequence[str], run: Run) -> MadeReport:
     """The usual report, but the worker that makes that of one run is killed."""
     if DOOMED in run.id and os.getpid() != int(os.environ[OWNER]):
         os.kill(os.getpid(), signal.SIGKILL)
-    return make_report(run)
+    return make_report(parts, run)
 
 
 def sleeps_in_a_worker(run: Run) -> int:

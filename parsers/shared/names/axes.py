@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 
 from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.shared.names import metric_names
@@ -98,6 +97,8 @@ def find_step_key(names: Sequence[str]) -> str | None:
 def parse_unix_time(value: float | str | None) -> float:
     """Unix seconds of a number or an ISO 8601 text; NaN when it is no time of day."""
     if isinstance(value, str):
+        from datetime import datetime  # most logs state numbers
+
         try:
             return datetime.fromisoformat(value).timestamp()
         except (ValueError, OverflowError, OSError):
