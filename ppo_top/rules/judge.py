@@ -144,6 +144,8 @@ class Judge:
     def _ask(self, plan: Iterable[PlannedRule]) -> None:
         """Ask rules about the newest row; those with a trigger metric only if it is in the row."""
         run = self._context
+        if not (plan or run.open_severities or self._text_rows):
+            return
         state = run.reward_state
         number, histories = run.mark.row, run.histories
         before = len(self.findings)

@@ -41,10 +41,13 @@ class Persistence:
 
     def copy(self) -> Persistence:
         """An independent copy."""
-        other = Persistence(self.steps)
-        for name in self.__slots__:
-            setattr(other, name, getattr(self, name))
+        other = Persistence.__new__(Persistence)
+        other.steps, other.longest = self.steps, self.longest
         other.recent = self.recent.copy()
+        other.calm_points, other.milder_points = self.calm_points, self.milder_points
+        other.resolved, other.times_opened = self.resolved, self.times_opened
+        other.updates_when_opened = self.updates_when_opened
+        other.finding_index = self.finding_index
         return other
 
     def add_point(self, assessment: Assessment | None, mark: Mark) -> int:

@@ -69,7 +69,8 @@ class RewardCourse:
     highest `smooth` so far (at row `best_row`; since then `falls` drawdowns were made good),
     `gain` = best - baseline, `drawdown` = best - smooth. `made_good` is the largest drawdown that
     was followed by a rise as high. `looks` is how many independent measurements the points amount
-    to: the rows of a moving mean overlap.
+    to: the rows of a moving mean overlap. `noise` is the usual standard error of a point, 0 while
+    unknown.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class RewardCourse:
         self.trough = self.made_good = self.rise = self.late_rise = 0.0
         self.gain = self.scale = 0.0
         self.low_points = self.longest_low = self.falls = 0
+        self.noise = 0.0
         self.state = UNLEARNED
         self.gained = self.rising = self.falling = self.at_max = False
 
@@ -123,6 +125,7 @@ class RewardCourse:
         if new is None and source.blocks is not None:
             self._reset()
             new = source.blocks.points()
+        self.noise = source.noise if source.noise == source.noise else 0.0
         for number, point in enumerate(new or (), 1):
             self._add_point(point, row, history.count * number // len(new or ()))
         self.at_max = self._at_max()
@@ -310,11 +313,6 @@ class RewardCourse:
         """The standard deviation of the best minus the present level; infinite while unknown."""
         noise = self.noise * math.hypot(self.excess, self.best_excess)
         return noise if noise > 0.0 else math.inf
-
-    @property
-    def noise(self) -> float:
-        """The usual standard error of a point; 0 while unknown."""
-        return self.source.noise if self.source.noise == self.source.noise else 0.0
 
     @property
     def drawdown(self) -> float:

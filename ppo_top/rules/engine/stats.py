@@ -6,7 +6,6 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Sequence
-from itertools import combinations
 
 
 def median(values: Sequence[float]) -> float:
@@ -92,9 +91,11 @@ class Trend:
 
     def effect(self) -> float:
         """The rise of the Theil-Sen line (median of all slopes) over the window."""
-        pairs = combinations(enumerate(self.values), 2)
-        slopes = [(later - early) / (j - i) for (i, early), (j, later) in pairs]
-        return median(slopes) * (len(self.values) - 1) if slopes else 0.0
+        values, slopes = self.values, list[float]()
+        for apart in range(1, len(values)):
+            pairs = zip(values, values[apart:], strict=False)
+            slopes += [(later - early) / apart for early, later in pairs]
+        return median(slopes) * (len(values) - 1) if slopes else 0.0
 
 
 class Noise:
