@@ -14,6 +14,7 @@ from collections.abc import Sequence
 
 from ppo_top.model import UNKNOWN_TIME, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
+from ppo_top.parsers.shared.columns import RowAxes
 from ppo_top.parsers.shared.documents.fast_json import json_reader
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, find_step_key, parse_unix_time
@@ -34,6 +35,8 @@ _MIN_JSON_BYTES = 1 << 15
 _NUMBER_BYTES = b"0123456789+-.eE\n"
 _MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
 """JSON reads it as an integer, which has no sign."""
+_ROW_MARK = b'"",'
+"""Stands where a row begins, and after the last one."""
 _MAX_COLUMNS = 20_000
 _CONFIG_PREFIX = "config/"
 
@@ -155,19 +158,18 @@ class CsvParser(RowParser):
             return False
         if not _are_distinct_metrics(self._tags):
             return False
+        axes = RowAxes(steps, times)
         for tag, cells in zip(self._tags, columns, strict=True):
-            self._add_column(tag, cells, steps, times)
+            self._add_column(tag, axes, cells)
         self._count += rows
         self._step = steps[-1]
         return True
 
-    def _add_column(
-        self, tag: str, cells: Sequence[Cell], steps: array[int], times: array[float]
-    ) -> None:
+    def _add_column(self, tag: str, axes: RowAxes, cells: Sequence[Cell]) -> None:
         try:
-            self._builder.add_cells(tag, steps, times, cells)
+            self._builder.add_cells(tag, axes, cells)
         except (TypeError, OverflowError):
-            self._builder.add_cells(tag, steps, times, list(map(_number_of, cells)))
+            self._builder.add_cells(tag, axes, list(map(_number_of, cells)))
 
 
 def _number_of(cell: Cell) -> float | None:
@@ -185,30 +187,34 @@ def _value_at(numbers: Sequence[float | None], place: int | None) -> float | Non
     return numbers[place] if place is not None and place < len(numbers) else None
 
 
-def _split_columns(block: bytes, delimiter: bytes, width: int) -> list[tuple[Cell, ...]] | None:
+def _split_columns(block: bytes, delimiter: bytes, width: int) -> Sequence[Sequence[Cell]] | None:
     """The columns of a block of rows; None if a row has another number of cells."""
     if len(block) >= _MIN_JSON_BYTES and not block.translate(None, _NUMBER_BYTES + delimiter):
-        columns = _columns_of_numbers(block[:-1], delimiter)
+        columns = _columns_of_numbers(block, delimiter, width)
         if columns is not None:
-            return columns if len(columns) == width else None
+            return columns
     rows = [line.split(delimiter) for line in block.split(b"\n")[:-1]]
     if not rows or any(len(row) != width for row in rows):
         return None
     return list(zip(*rows, strict=True))
 
 
-def _columns_of_numbers(rows: bytes, delimiter: bytes) -> list[tuple[Cell, ...]] | None:
+def _columns_of_numbers(block: bytes, delimiter: bytes, width: int) -> list[list[Cell]] | None:
     """The columns of rows that hold plain numbers only, read as JSON; None if they do not fit."""
-    if _MINUS_ZERO.search(rows):
+    if _MINUS_ZERO.search(block):
         return None
-    text = b"[[" + rows.replace(delimiter, b",").replace(b"\n", b"],[") + b"]]"
-    if b",," in text or b"[," in text or b",]" in text:
-        text = text.replace(b",,", b",null,").replace(b",,", b",null,")
-        text = text.replace(b"[,", b"[null,").replace(b",]", b",null]")
+    text = _ROW_MARK + block.replace(delimiter, b",").replace(b"\n", b"," + _ROW_MARK)
+    for _ in range(2):  # a replaced comma does not begin the next match
+        if b",," in text:
+            text = text.replace(b",,", b",null,")
     try:
-        return list(zip(*json_reader()(text), strict=True))
+        cells = json_reader()(b"[" + text[:-1] + b"]")
     except ValueError:
         return None
+    marks = cells[:: width + 1]
+    if marks.count("") != len(marks) or len(marks) != block.count(b"\n") + 1:
+        return None
+    return [cells[place :: width + 1] for place in range(1, width + 1)]
 
 
 def _parse_steps(cells: Sequence[Cell]) -> array[int]:

@@ -9,12 +9,14 @@ from __future__ import annotations
 import math
 import re
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Mapping, Sequence
+from itertools import chain, compress
+from operator import itemgetter
 from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
+from ppo_top.parsers.shared.columns import RowAxes
 from ppo_top.parsers.shared.documents.fast_json import json_reader
 from ppo_top.parsers.shared.documents.json_values import (
     flatten,
@@ -68,41 +70,54 @@ class JsonLinesParser(RowParser):
 
     def _add_block(self, block: bytes) -> bool:
         """Add many flat objects at once, as columns."""
-        lines = block.split(b"\n")[:-1]
-        is_flat = block.count(b"{") == len(lines) and not any(each in block for each in _NOT_FLAT)
+        count = block.count(b"\n")
+        begins_lines = block.count(b"{") == (b"\n" + block).count(b"\n{") == count
+        is_flat = begins_lines and not any(each in block for each in _NOT_FLAT)
         if len(block) < _MIN_BLOCK_BYTES or not is_flat:
             return False
-        try:
-            rows = list(map(json_reader(), lines))
-            tags = dict.fromkeys(chain.from_iterable(dict.fromkeys(map(tuple, rows))))
-            if set(map(type, rows)) != {dict} or len(tags) > _MAX_COLUMNS:
+        try:  # as many objects as braces, which all begin a line: each line is an object
+            rows = json_reader()(b"[" + block[:-1].replace(b"\n", b",") + b"]")
+            if set(map(type, rows)) != {dict} or len(rows) != count:
                 return False
-            if any(map(_SPECIAL_KEY.search, tags)):
+            keys = list(map(tuple, rows))
+            tags = list(dict.fromkeys(chain.from_iterable(dict.fromkeys(keys))))
+            if len(tags) > _MAX_COLUMNS or any(map(_SPECIAL_KEY.search, tags)):
                 return False
-            steps, times = self._steps_of(rows, tags), _times_of(rows, tags)
+            axes = RowAxes(self._steps_of(rows, tags), _times_of(rows, tags))
         except (ValueError, TypeError, OverflowError, KeyError):
             return False
-        self._count += len(rows)
-        self._step_is_count = find_step_key(list(tags)) is None
-        for tag in tags:
-            self._add_column(tag, [row.get(tag) for row in rows], steps, times)
+        self._count += count
+        self._step_is_count = find_step_key(tags) is None
+        self._add_columns(tags, rows, keys, axes)
         return True
 
-    def _steps_of(self, rows: Rows, tags: Iterable[str]) -> array[int]:
+    def _steps_of(self, rows: Rows, tags: Sequence[str]) -> array[int]:
         """The step of each row; raises an error if these rows do not agree where it is."""
-        key = find_step_key(list(tags))
+        key = find_step_key(tags)
         if key is None:
             return array("q", range(self._count + 1, self._count + len(rows) + 1))
         return array("q", [row[key] for row in rows])
 
-    def _add_column(
-        self, tag: str, cells: Sequence[Any], steps: array[int], times: array[float]
+    def _add_columns(
+        self, tags: Sequence[str], rows: Rows, keys: Sequence[tuple[str, ...]], axes: RowAxes
     ) -> None:
+        """Add the points of each tag, from those rows that hold it."""
+        numbers = {each: number for number, each in enumerate(dict.fromkeys(keys))}
+        kinds = [numbers[each] for each in keys]
+        holders: dict[bytes, tuple[RowAxes, Rows]] = {bytes([True] * len(numbers)): (axes, rows)}
+        for tag in tags:
+            having = bytes(tag in each for each in numbers)
+            if having not in holders:
+                filled = bytes(map(having.__getitem__, kinds))
+                holders[having] = axes.part(filled), list(compress(rows, filled))
+            part, holding = holders[having]
+            self._add_column(tag, part, list(map(itemgetter(tag), holding)))
+
+    def _add_column(self, tag: str, axes: RowAxes, cells: Sequence[Any]) -> None:
         try:
-            self._builder.add_cells(tag, steps, times, cells)
+            self._builder.add_cells(tag, axes, cells)
         except (TypeError, OverflowError):  # texts, some of which may be numbers
-            numbers = [number_of(tag, cell) for cell in cells]
-            self._builder.add_cells(tag, steps, times, numbers)
+            self._builder.add_cells(tag, axes, [number_of(tag, cell) for cell in cells])
 
     def _add_line(self, segment: Segment) -> None:
         found = parse_object(segment.data)
@@ -139,7 +154,7 @@ class JsonLinesParser(RowParser):
             self._ended = RunEnd(State.FINISHED, "train_runtime")
 
 
-def _times_of(rows: Rows, tags: Iterable[str]) -> array[float]:
+def _times_of(rows: Rows, tags: Sequence[str]) -> array[float]:
     """The unix time of each row, or NaN; raises an error if the rows disagree where it is."""
     key = next((name for name in TIME_KEYS if name in tags), None)
     if key is None:

@@ -215,6 +215,22 @@ def test_numbers_read_as_json_are_those_of_the_csv_module(
         }
 
 
+@pytest.mark.parametrize("odd", ["1,2", "1,2,3,4,5", "1,2,3,4,5\n1,2,3", "1,2,3\n1,2,3,4,5"])
+def test_rows_of_another_width_are_read_one_by_one(
+    odd: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Cells of a block never slip into the next column or row."""
+    monkeypatch.setattr(csv_table, "_MIN_JSON_BYTES", 0)
+    rows = ["7,0.5,0.25,1.5"] * 9
+    text = "\n".join(["step,loss,kl,entropy", *rows, odd, *rows, ""])
+    whole = CsvParser().feed(text.encode())
+    by_line = feed_parser(CsvParser(), [line.encode() for line in text.splitlines(keepends=True)])
+    assert {each.tag: list(zip(each.steps, each.values, strict=True)) for each in whole.points} == (
+        by_line.values_by_step()
+    )
+    assert whole.problems == by_line.problems
+
+
 def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
     """SB3's first dump may hold clocks only; the file is rewritten when the metrics appear."""
     path = tmp_path / "progress.csv"

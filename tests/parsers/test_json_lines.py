@@ -54,7 +54,12 @@ ODD_ROWS = st.dictionaries(st.sampled_from(ODD_KEYS), CELLS, max_size=5)
 @pytest.mark.parametrize("reader", ["orjson", "json"])
 @given(
     rows=st.lists(TYPICAL_ROWS, max_size=8) | st.lists(TYPICAL_ROWS | ODD_ROWS, max_size=8),
-    rubbish=st.sampled_from([b"", b"\n", b"[1]\n", b"3\n", b'{"a": \n', b'{"a": 1}\r', b"{}\n"]),
+    rubbish=st.sampled_from(
+        [
+            *(b"", b"\n", b"[1]\n", b"3\n", b'{"a": \n', b'{"a": 1}\r', b"{}\n"),
+            *(b'{"x": 1\n"y": 2}, {}\n', b'{"x": 1}, {}\n', b'{"x": "}\n{"}\n'),
+        ]
+    ),
 )
 def test_blocks_of_lines_hold_what_the_lines_hold(
     reader: str, rows: list[dict[str, object]], rubbish: bytes
