@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import time
 from array import array
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import chain
-from operator import itemgetter
 from typing import NamedTuple
 
-from ppo_top.catalogue import TAG_PREFIX, Trainer, hyperparameter
+from ppo_top.catalogue import MACHINE_GROUP, OTHER_GROUP, Trainer, concept, hyperparameter
 from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row
-from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
+from ppo_top.runs.console_notes import gather_notes
 from ppo_top.runs.machine_streams import MachineStream, machine_streams
 from ppo_top.runs.reward_curve import RewardCurve, extended_curve
 from ppo_top.runs.row_merge import ConceptStream, RowKey, RowMerger
@@ -28,9 +26,6 @@ from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
 from ppo_top.runs.timeline import SavedTimeline, Timeline, Track
 from ppo_top.settings import Settings
-
-END_OF_RUN_STEP = 1 << 62
-"""The step of console evidence without a step in a run without points."""
 
 MAX_UNSEALED_ROWS = 64
 """Rows that may wait for a lagging source before they are sealed without it."""
@@ -42,9 +37,6 @@ CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
 """Settings that trainers log as a metric; the first value is the initial setting."""
 
 _clock: Callable[[], float] = time.perf_counter
-
-ConsoleNote = tuple[int, TextEvidence, str]
-"""(step or row count of a console line, what it is evidence of, its text)."""
 
 
 class ClosedRun(NamedTuple):
@@ -120,7 +112,7 @@ class Evaluation:
         self.is_over = False
         """Whether the run is known to have ended."""
         self._can_go_on = True
-        self._notes = self._gather_notes()
+        self._notes = gather_notes(sources, selection.clock_series)
         """Console evidence: by the run's own steps, and by the number of rows before it."""
         for stream in selection.streams:
             self.timeline.tracks[stream.concept] = Track(
@@ -167,12 +159,8 @@ class Evaluation:
     @property
     def has_concepts(self) -> bool:
         """Whether the rows hold any known metric."""
-        tracks = self.timeline.tracks.items()
-        unjudged = {stream.concept for stream in self._sealed.machine}
-        return any(
-            len(track) and not name.startswith(TAG_PREFIX) and name not in unjudged
-            for name, track in tracks
-        )
+        names = (name for name, track in self.timeline.tracks.items() if len(track))
+        return any(concept(name).group not in (OTHER_GROUP, MACHINE_GROUP) for name in names)
 
     def concept_of(self, source: SourceState, tag: str) -> str | None:
         """The concept of a tag of a source, or None."""
@@ -242,30 +230,6 @@ class Evaluation:
                 config[name] = stream.offset + stream.scale * first
         return config
 
-    def _gather_notes(self) -> tuple[list[ConsoleNote], list[ConsoleNote]]:
-        """Console evidence by step and by row count; without any steps it belongs to the end."""
-        by_step: list[ConsoleNote] = []
-        by_rank: list[ConsoleNote] = []
-        for source in sorted(self._sources, key=lambda each: each.key):
-            steps = self._foreign_steps(source)
-            for line, found in source.evidence:
-                if line.step is None:
-                    at_end = not source.points or (source.died and found.kind in LAST_WORDS)
-                    by_step.append((END_OF_RUN_STEP if at_end else -1, found, line.text))
-                elif steps is None:
-                    by_step.append((line.step, found, line.text))
-                else:
-                    by_rank.append((bisect_right(steps, line.step), found, line.text))
-        return sorted(by_step, key=itemgetter(0)), sorted(by_rank, key=itemgetter(0))
-
-    def _foreign_steps(self, source: SourceState) -> Sequence[int] | None:
-        """The steps of a source that may count something else than the run does, else None."""
-        clock = self._selection.clock_series
-        own = source.series.values()
-        if not clock or not own or any(series is each for series in own for each in clock):
-            return None
-        return max(own, key=len).steps
-
     def _too_many_unsealed(self) -> bool:
         """Whether more than `MAX_UNSEALED_ROWS` rows are waiting."""
         merger, rows = self._sealed.merger.copy(), 0
@@ -307,8 +271,8 @@ class Evaluation:
             times = array("d", [e if t != t else t for t, e in zip(times, elapsed, strict=True)])
         timeline.steps.extend(block.steps)
         timeline.times.extend(times)
-        for concept, (part, point) in block.points.items():
-            timeline.tracks[concept].extend(first, part, point, len(block.steps))
+        for name, (part, point) in block.points.items():
+            timeline.tracks[name].extend(first, part, point, len(block.steps))
         rows = RowBlock(first, block.steps, times, block.columns)
         if merger.episode_streams:
             self._judge_with_episodes(rows, key[0])
@@ -375,8 +339,8 @@ class Evaluation:
         mark = Mark(len(self.timeline), step, time_)
         self.timeline.steps.append(step)
         self.timeline.times.append(time_)
-        for concept, value in merged.values.items():
-            track, point = self.timeline.tracks[concept], merged.points.get(concept)
+        for name, value in merged.values.items():
+            track, point = self.timeline.tracks[name], merged.points.get(name)
             if point is None:
                 track.append(mark, value)
             else:

@@ -1,0 +1,44 @@
+"""Where in a run the lines of its consoles belong that are evidence of something."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from operator import itemgetter
+
+from ppo_top.model import Series
+from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
+from ppo_top.runs.source import SourceState
+
+END_OF_RUN_STEP = 1 << 62
+"""The step of console evidence without a step in a run without points."""
+
+ConsoleNote = tuple[int, TextEvidence, str]
+"""(step or row count of a console line, what it is evidence of, its text)."""
+
+
+def gather_notes(
+    sources: Collection[SourceState], clock: Sequence[Series]
+) -> tuple[list[ConsoleNote], list[ConsoleNote]]:
+    """Console evidence by step and by row count; without any steps it belongs to the end."""
+    by_step: list[ConsoleNote] = []
+    by_rank: list[ConsoleNote] = []
+    for source in sorted(sources, key=lambda each: each.key):
+        steps = _foreign_steps(source, clock)
+        for line, found in source.evidence:
+            if line.step is None:
+                at_end = not source.points or (source.died and found.kind in LAST_WORDS)
+                by_step.append((END_OF_RUN_STEP if at_end else -1, found, line.text))
+            elif steps is None:
+                by_step.append((line.step, found, line.text))
+            else:
+                by_rank.append((bisect_right(steps, line.step), found, line.text))
+    return sorted(by_step, key=itemgetter(0)), sorted(by_rank, key=itemgetter(0))
+
+
+def _foreign_steps(source: SourceState, clock: Sequence[Series]) -> Sequence[int] | None:
+    """The steps of a source that may count something else than the run does, else None."""
+    own = source.series.values()
+    if not clock or not own or any(series is each for series in own for each in clock):
+        return None
+    return max(own, key=len).steps
