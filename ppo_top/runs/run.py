@@ -51,6 +51,9 @@ class Run:
         """Keys of sources whose second reading was requested and has not begun."""
         self.unjudged_points = 0
         """Points added since everything was judged."""
+        self.is_measured_here = False
+        """Whether it holds measurements of the machine that are in none of its logs; such a run is
+        not remembered, for its findings are not those of its logs alone."""
         self.is_over = False
         """Whether it is known to have ended: rules about a whole run may then speak."""
         self.needs_reread = False

@@ -134,6 +134,7 @@ class Session:
         ]
         if run.sources[min(run.sources)].add_machine(measured):
             run.mark_changed(start_over=True)
+        run.is_measured_here = True
         run.version += 1
 
     def _add_update(self, update: SourceUpdate) -> None:
@@ -304,7 +305,8 @@ class Session:
         if self.memory is None:
             return True
         until = time.perf_counter() + seconds
-        new = (run for run in self.runs.values() if run.saved is None)
+        every = self.runs.values()
+        new = (run for run in every if run.saved is None and not run.is_measured_here)
         saved = (self.memory.save(run) for run in new)
         is_late = any(each is not None and time.perf_counter() > until for each in saved)
         self.memory.flush()

@@ -5,9 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 from ppo_top.files.process_use import ProcessUse
 from ppo_top.model import State
+from ppo_top.runs.memory import RunMemory
+from ppo_top.runs.run import Run
 from ppo_top.tui.app.machine_watch import NO_PROCESS, MachineWatch
 from ppo_top.tui.state.ui_state import UiState
 from tests.support.machine_logs import gpu, inbox_lines
@@ -77,6 +81,23 @@ def test_a_run_whose_tracker_measures_is_left_to_it(
     use = Measured()
     assert not MachineWatch(ui, use).look()
     assert use.asked == []
+
+
+def test_a_measured_run_is_not_remembered(tmp_path: Path, make_ui_state: MakeUiState) -> None:
+    """What its logs do not hold must not become the answer of `check` about them."""
+    write_run(tmp_path)
+    ui = live(make_ui_state(tmp_path))
+    saved: list[Run] = []
+    memory = SimpleNamespace(save=saved.append, flush=lambda: None)
+    ui.session.memory = cast("RunMemory", memory)
+    ui.session.remember(1.0)
+    assert saved == [ui.run]
+    saved.clear()
+    watch = MachineWatch(ui, Measured({"live.cpu": 0.34}))
+    assert watch.look()
+    ui.session.judge()
+    ui.session.remember(1.0)
+    assert saved == []
 
 
 def write_run(folder: Path) -> Path:
