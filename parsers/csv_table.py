@@ -260,7 +260,7 @@ _PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
 
 def claims(name: str, head: bytes) -> bool | None:
     """Whether the header names a metric, and a step; a table of rewards may count its rows."""
-    if b"\x00" in head or head.startswith(b"#{"):
+    if b"\x00" in head.partition(b"\n")[0] or head.startswith(b"#{"):
         return False
     columns = column_names(head)
     if columns is None:

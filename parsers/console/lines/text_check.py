@@ -29,8 +29,16 @@ def _is_text(head: bytes) -> bool | None:
     lost = rest.decode("utf-8", "replace").count("\ufffd")
     if control == 0:
         return True
+    if _begins_with_lines(rest):
+        return True
     allowed = max(1.0, _MOST_CONTROL_SHARE * len(rest))
     return control <= allowed and lost <= 1 + _MOST_UNDECODED_SHARE * len(rest)
+
+
+def _begins_with_lines(head: bytes) -> bool:
+    """Whether whole lines of text stand before the first control byte, whatever follows."""
+    lines = intact_start(head).rpartition(b"\n")[0]
+    return b"\n" in lines and "\ufffd" not in lines.decode("utf-8", "replace")
 
 
 def claims(name: str, head: bytes) -> bool | None:
