@@ -87,7 +87,20 @@ class BatchBuilder:
         training = self._trainings.current
         if tags:  # a line that only says a step gives no point
             training.is_counted = counted
-        training.columns.add_row(training.tags_of(process, tags, values), step, values)
+        training.columns.add_rows(training.tags_of(process, tags, values), (step,), values)
+
+    def add_rows(
+        self, tags: tuple[str, ...], steps: Sequence[int], values: Sequence[float]
+    ) -> None:
+        """Add rows of the main process: for each of `steps`, which never fall, a value a tag."""
+        first = values[: len(tags)]
+        self._note_step("", tags, steps[0], first)
+        if steps[-1] > steps[0]:
+            self._note_step("", tags, steps[-1], first)
+        training = self._trainings.current
+        if tags:
+            training.is_counted = False
+        training.columns.add_rows(training.tags_of("", tags, first), steps, values)
 
     def _note_step(
         self, process: str, tags: tuple[str, ...], step: int, values: Sequence[float]
@@ -95,7 +108,7 @@ class BatchBuilder:
         """Turn to the training of a record; return its process within that."""
         if process:
             process = self._trainings.turn_to_process(process)
-        elif _begins_with_number(tags):
+        elif begins_with_number(tags):
             self._trainings.turn_to_number(tags[0], values[0], step)
         training = self._trainings.current
         before = training.step
@@ -115,6 +128,6 @@ class BatchBuilder:
 
 
 @lru_cache(maxsize=256)
-def _begins_with_number(tags: tuple[str, ...]) -> bool:
+def begins_with_number(tags: tuple[str, ...]) -> bool:
     """Whether a record says first which training it belongs to."""
     return bool(tags) and is_training_number(tags[0])

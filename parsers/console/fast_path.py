@@ -5,15 +5,15 @@ The result is exactly that of reading line by line, about eight times as fast.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ppo_top.parsers.console.batch_builder import BatchBuilder
+from ppo_top.parsers.console.batch_builder import BatchBuilder, begins_with_number
 from ppo_top.parsers.console.lines.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
-from ppo_top.parsers.console.records.line_layouts import LineLayout, LineLayouts
+from ppo_top.parsers.console.records.line_layouts import MAX_EXACT_STEP, LineLayout, LineLayouts
 from ppo_top.parsers.console.tables.ruled_table import STEP_ROWS, RowNames, group_of
 
 _MAX_RECORD_BYTES = 1 << 17
@@ -22,8 +22,8 @@ _LAST_ROW_END = b"|\n" + _SHORTEST_RULE
 _CELL_NUMBER_CHARS = b"0123456789.-+eE nNaAiIfF"
 _MAX_TABLE_ROWS = 1000
 _MAX_TABLE_LAYOUTS = 256
-_MAX_EXACT_STEP = 1 << 53
-"""Below this a step is the same whether it is parsed as an integer or as a float."""
+_MAX_LINES = 1000
+"""Lines read at once."""
 
 
 class TableLayout(NamedTuple):
@@ -49,31 +49,39 @@ class FastPath:
         self.line_layouts = LineLayouts()
 
     def read_pairs(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
-        """Read the line at `start`; its end, or 0 if it has to be read the long way."""
+        """Read the line at `start` and those after it with the same words.
+
+        Returns their end, or 0 if the line has to be read the long way.
+        """
         for layout in self.line_layouts.starting_like(data, start):
-            match = layout.pattern.match(data, start)
-            if match is not None:
-                return self._add_line(process, layout, match, offset)
+            if process.follows_steps(layout.axis):
+                end = self._read_lines(process, layout, data, offset, start)
+                if end:
+                    return end
         return 0
 
-    def _add_line(
-        self, process: ProcessStream, layout: LineLayout, match: re.Match[bytes], offset: int
+    def _read_lines(
+        self, process: ProcessStream, layout: LineLayout, data: bytes, offset: int, start: int
     ) -> int:
-        words = match.groups()
-        step = float(words[layout.step_index])
-        episodes = layout.episodes_index
-        if episodes is not None and float(words[episodes]) == 0:
-            return 0
-        if not (-_MAX_EXACT_STEP < step < _MAX_EXACT_STEP and step == int(step)):
-            return 0
-        if not process.follows_steps(layout.axis):
-            return 0
-        process.note_step(int(step), is_heading=layout.is_heading)
-        values = list(map(float, layout.pick(words)))
-        self._builder.add_row("", layout.tags, int(step), values)
-        self._log_lines.add_line(offset + match.start(), match[0][:-1].decode("ascii"))
-        self._log_lines.set_step(int(step))
-        return match.end()
+        """Read lines of one layout until a step falls: perhaps another training begins there."""
+        steps: list[int] = []
+        rows: list[Sequence[bytes]] = []
+        end = start
+        most = 1 if begins_with_number(layout.tags) else _MAX_LINES
+        while len(rows) < most and (match := layout.pattern.match(data, end)):
+            words = match.groups()
+            step = layout.step_of(words)
+            if step is None or (steps and step < steps[-1]):
+                break
+            steps.append(step)
+            rows.append(words)
+            end = match.end()
+        if rows:
+            process.note_steps(len(steps), steps[-1], is_heading=layout.is_heading)
+            values = list(map(float, chain.from_iterable(map(layout.pick, rows))))
+            self._builder.add_rows(layout.tags, steps, values)
+            self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
+        return end if rows else 0
 
     def read_table(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
         """Read the table at `start`; its end, or 0 if it has to be read line by line.
@@ -106,7 +114,7 @@ class FastPath:
             numbers = list(map(float, words))
         except ValueError:
             return 0
-        if abs(step) >= _MAX_EXACT_STEP or step < (self._builder.step or step):
+        if abs(step) >= MAX_EXACT_STEP or step < (self._builder.step or step):
             return 0  # perhaps the first one of another training
         # The opening rule comes before the table's step is known.
         steps = self._builder.step, *[step] * (len(keys) + 1)

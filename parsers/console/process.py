@@ -166,10 +166,10 @@ class ProcessStream:
         inside = self._in_block or self._ray_result.is_open or self.table.is_open
         return not (inside or self.joined_lines.is_open or self._evaluation.is_open)
 
-    def note_step(self, step: int, *, is_heading: bool) -> None:
-        """Note the step of a line that was read as a whole; see `follows_steps`."""
-        self._record_count += 1
-        self._steps_by_axis[self.axis] += 1
+    def note_steps(self, count: int, step: int, *, is_heading: bool) -> None:
+        """Note the last step of lines that were read as a whole; see `follows_steps`."""
+        self._record_count += count
+        self._steps_by_axis[self.axis] += count
         self._headings_only &= is_heading
         self._kinds_here.clear()
         self.step = step

@@ -51,15 +51,17 @@ class ColumnBuilder:
         points.times.append(time)
         points.values.append(value)
 
-    def add_row(self, tags: tuple[str, ...], step: int, values: Iterable[float]) -> None:
-        """Append one value to each of `tags`, without a time.
+    def add_rows(
+        self, tags: tuple[str, ...], steps: Iterable[int], values: Iterable[float]
+    ) -> None:
+        """Append one value to each of `tags` for each step, row after row, without a time.
 
         Rows with the same tags are collected and turned into columns together.
         """
         if tags is not self._row_tags and tags != self._row_tags:
             self._add_rows()
             self._row_tags = tags
-        self._row_steps.append(step)
+        self._row_steps.extend(steps)
         self._row_values.extend(values)
 
     def add_column(

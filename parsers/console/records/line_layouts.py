@@ -23,6 +23,8 @@ _CHANGED_BEFORE_PARSING = ("[", "(", "#", "\t", "  ", "Epoch", ": episode: ", "{
 """A line with one of these is rewritten before its pairs are searched, or may be another thing."""
 _KEY_BYTES = 8
 _MAX_LAYOUTS = 256
+MAX_EXACT_STEP = 1 << 53
+"""Below this a step is the same whether it is parsed as an integer or as a float."""
 
 
 class LineLayout(NamedTuple):
@@ -35,6 +37,14 @@ class LineLayout(NamedTuple):
     axis: str
     episodes_index: int | None
     is_heading: bool
+
+    def step_of(self, words: Sequence[bytes]) -> int | None:
+        """The step among the numbers of a line; None if the line has to be read the long way."""
+        if self.episodes_index is not None and float(words[self.episodes_index]) == 0:
+            return None
+        step = float(words[self.step_index])
+        is_exact = -MAX_EXACT_STEP < step < MAX_EXACT_STEP
+        return int(step) if is_exact and step.is_integer() else None
 
 
 class LineLayouts:

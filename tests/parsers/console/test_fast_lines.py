@@ -41,10 +41,49 @@ LINES = st.sampled_from(
 )
 
 
-@given(st.lists(st.tuples(LINES, st.lists(NUMBERS, min_size=4, max_size=4)), max_size=60))
+@given(
+    st.lists(
+        st.tuples(
+            LINES, st.lists(st.lists(NUMBERS, min_size=4, max_size=4), min_size=1, max_size=4)
+        ),
+        max_size=30,
+    )
+)
 @settings(deadline=None, max_examples=400)
-def test_known_lines_read_like_unknown_ones(lines: list[tuple[str, list[str]]]) -> None:
-    """Points, steps, notes and ends are those of the long way."""
-    data = "".join(line.format(*numbers) + "\n" for line, numbers in lines).encode()
+def test_known_lines_read_like_unknown_ones(lines: list[tuple[str, list[list[str]]]]) -> None:
+    """Points, steps, notes and ends are those of the long way, of one line or several in turn."""
+    filled = [line.format(*numbers) + "\n" for line, rows in lines for numbers in rows]
+    data = "".join(filled).encode()
     fast = feed_parser(ConsoleParser(), [data])
     assert_same(fast, feed_parser(ConsoleParser([NEVER]), [data]))
+
+
+def test_lines_with_the_same_words_are_read_together() -> None:
+    """A long log of one kind of line takes a few steps, not one a line."""
+    lines = [f"Iteration {number} | Reward: {number}.5 | KL: 0.01\n" for number in range(500)]
+    batch = ConsoleParser().feed("".join(lines).encode())
+    assert {each.tag: len(each) for each in batch.points}["Reward"] == len(lines)
+    assert len(batch.lines) == len(lines)
+    assert len(batch.lines.parts) < len(lines) / 50
+
+
+def test_another_training_begins_among_lines_with_the_same_words() -> None:
+    """Where the step falls, reading together stops: two trainings stay two."""
+    line = "Iteration {}/20 | Seed: {} | Mean Reward: 0.5\n"
+    lines = [line.format(number, seed) for seed in (1, 2) for number in range(1, 21)]
+    batch = ConsoleParser().feed("".join(lines).encode())
+    assert [len(part.points[0]) for part in (batch, *batch.rest)] == [20, 20]
+
+
+def test_lines_that_name_their_training_first_stay_apart() -> None:
+    """Interleaved trainings with the same words: each line goes to its own."""
+    line = "seed={} | iteration={} | reward={}.5\n"
+    lines = [line.format(seed, number, seed) for number in range(1, 21) for seed in (1, 2)]
+    batch = ConsoleParser().feed("".join(lines).encode())
+    rewards = [
+        set(points.values)
+        for part in (batch, *batch.rest)
+        for points in part.points
+        if points.tag == "reward"
+    ]
+    assert rewards == [{1.5}, {2.5}]
