@@ -41,6 +41,11 @@ def checkpoint_name(trainer: str) -> CheckpointName | None:
     return _all_names().get(trainer)
 
 
+def any_checkpoint_name() -> str:
+    """A regex of the whole names of all trainers' checkpoints."""
+    return "|".join(sorted({each.pattern for each in _all_names().values()}))
+
+
 @cache
 def _all_names() -> dict[str, CheckpointName]:
     text = (TABLES_FOLDER / "checkpoints.tsv").read_text(encoding="utf-8")

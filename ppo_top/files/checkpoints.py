@@ -8,12 +8,17 @@ from collections.abc import Iterable
 from itertools import islice
 from typing import NamedTuple
 
+from ppo_top.files.mirrors import shown_path
+
 MAX_NAMES = 20_000
 """Names of a folder that are looked at."""
 
 
 class Checkpoint(NamedTuple):
-    """A checkpoint: the number in its name, and when it was written (unix seconds)."""
+    """A checkpoint: the number in its name, and when it was written (unix seconds).
+
+    `path` is as the user knows it: `host:path` for one on another machine.
+    """
 
     name: str
     path: str
@@ -39,7 +44,7 @@ def _listed(folder: str, pattern: re.Pattern[str]) -> list[Checkpoint]:
         with os.scandir(folder) as entries:
             named = ((each, pattern.fullmatch(each.name)) for each in islice(entries, MAX_NAMES))
             return [
-                Checkpoint(each.name, each.path, int(match[1]), each.stat().st_mtime)
+                Checkpoint(each.name, shown_path(each.path), int(match[1]), each.stat().st_mtime)
                 for each, match in named
                 if match is not None
             ]

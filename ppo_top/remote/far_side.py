@@ -44,9 +44,13 @@ DATABASE_S = 10.0
 BEAT_S = 5.0
 SILENCE_S = 60
 MOST_DEPTH, MOST_NAME_BYTES = 32, 2500
+MOST_CHECKPOINTS, MOST_CHECKPOINT_BYTES = 1000, 120
+"""Of a folder, and of a name: a list of them fits into a frame."""
 MISSING = (errno.ENOENT, errno.ENOTDIR)
 OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
+Checkpoints = List[Dict[str, Any]]
+"""Each with its name `p`, its modification time `m` (unix seconds) and whether it is a folder."""
 FarStamp = Tuple[int, int, int]
 """Inode, size and modification time (ns): whether a file may have changed."""
 
@@ -102,6 +106,7 @@ class FarSide:
         self.out = out
         self.roots = [os.path.expanduser(from_wire(root)) for root in request["roots"]]
         self.wanted = re.compile(request["wanted"])
+        self.checkpoint = re.compile(request["checkpoint"])
         self.others: Set[str] = set(request["other_suffixes"])
         self.skipped: Set[str] = set(request["skipped_folders"])
         self.space, self.most_files = request["space"], request["most_files"]
@@ -110,6 +115,8 @@ class FarSide:
         self.kinds: Dict[int, Tuple[str, str]] = {}
         self.told: Set[Tuple[int, str, str]] = set()
         self.unlisted: Set[Tuple[int, str]] = set()
+        self.listed: Dict[Tuple[int, str], Checkpoints] = {}
+        self.checkpoints: Dict[Tuple[int, str], Checkpoints] = {}
         self.next_beat = time.monotonic() + BEAT_S
 
     def send(self, frame: str, body: bytes = b"", **fields: Any) -> None:
@@ -142,6 +149,7 @@ class FarSide:
         start, cpu = time.monotonic(), time.process_time()
         found: Dict[Tuple[int, str], Tuple[str, os.stat_result]] = {}
         self.unlisted.clear()
+        self.listed.clear()
         for number, root in enumerate(self.roots):
             for name, path, info in self.files(number, root):
                 if len(found) >= self.most_files:
@@ -158,6 +166,8 @@ class FarSide:
             if key not in self.logs:
                 self.logs[key] = FarLog(key[0], key[1], found[key][0])
             self.look(self.logs[key], found[key][1])
+        for key in {**self.checkpoints, **self.listed}:
+            self.send_checkpoints(*key)
         return pause
 
     def look_at_recent(self) -> float:
@@ -227,9 +237,12 @@ class FarSide:
     ) -> Iterator[Tuple[str, str, os.stat_result]]:
         """The files in a directory below a root; what is in it is added to folders and links."""
         self.beat()
+        checkpoints: Checkpoints = []
         try:
             for entry in os.scandir(os.path.join(root, folder)):
                 name = folder + "/" + entry.name if folder else entry.name
+                if self.is_checkpoint(entry.name):
+                    checkpoints.append(checkpoint_entry(entry))
                 if entry.is_symlink():
                     links.append((name, depth + 1))
                 elif entry.is_dir():
@@ -237,6 +250,8 @@ class FarSide:
                         folders.append((name, depth + 1))
                 elif self.is_wanted(entry.name) and entry.is_file():
                     yield name, entry.path, entry.stat()
+            if checkpoints and len(os.fsencode(folder)) <= MOST_NAME_BYTES:
+                self.listed[number, folder] = checkpoints
         except OSError as error:
             if error.errno not in MISSING:
                 self.unlisted.add((number, folder))
@@ -251,7 +266,31 @@ class FarSide:
         stem, _, suffix = name.rpartition(".")
         return (suffix not in self.others or "." in stem) and bool(self.wanted.search(name))
 
+    def is_checkpoint(self, name: str) -> bool:
+        """Whether an entry of a directory is a checkpoint by its name."""
+        if not self.checkpoint.fullmatch(name) or self.is_wanted(name):
+            return False
+        sent = to_wire(name)
+        return sent.isprintable() and len(sent.encode()) <= MOST_CHECKPOINT_BYTES
+
     # --- sending -----------------------------------------------------------------------------
+
+    def send_checkpoints(self, number: int, folder: str) -> None:
+        """Send which checkpoints are in a directory, if that has changed; of many evenly some."""
+        found = self.listed.get((number, folder), [])
+        if not found and self.is_unlisted(number, folder):
+            return
+        found.sort(key=lambda each: (each["m"], each["p"]))
+        found = found[:: 1 + len(found) // (MOST_CHECKPOINTS + 1)]
+        before = self.checkpoints.pop((number, folder), [])
+        if sum(map(len, self.checkpoints.values())) + len(found) > self.most_files:
+            self.tell(number, folder, "too many checkpoints")
+            found = []
+        if found:
+            self.checkpoints[number, folder] = found
+        if found != before:
+            body = zlib.compress(json.dumps(found, ensure_ascii=False).encode(), 1)
+            self.send("checkpoints", body, r=number, p=folder)
 
     def look(self, log: FarLog, info: os.stat_result) -> None:
         """Send what is new in a file."""
@@ -358,6 +397,12 @@ class FarSide:
                 next_look = time.monotonic() + ROUND_S
             elif time.monotonic() >= next_look:
                 next_look = self.look_at_recent() + time.monotonic()
+
+
+def checkpoint_entry(entry: "os.DirEntry[str]") -> Dict[str, Any]:
+    """A checkpoint as it is sent; it is not opened."""
+    mtime = sent_time(entry.stat(follow_symlinks=False).st_mtime)
+    return {"p": to_wire(entry.name), "m": mtime, "folder": entry.is_dir()}
 
 
 def sent_time(mtime: float) -> float:

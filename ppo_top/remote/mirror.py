@@ -25,6 +25,7 @@ from ppo_top.remote.address import RemotePath
 from ppo_top.remote.far_side import checksum
 from ppo_top.remote.protocol import (
     SIDE_SUFFIX,
+    CheckpointList,
     FileData,
     Frame,
     Gone,
@@ -32,6 +33,7 @@ from ppo_top.remote.protocol import (
     Hello,
     Place,
     ProtocolError,
+    RemoteCheckpoint,
     RootState,
     Trouble,
 )
@@ -93,6 +95,7 @@ class Mirror:
         self.skew = 0.0
         self.troubles: list[str] = []
         self._files: dict[tuple[int, str], MirroredFile] = {}
+        self._checkpoints: dict[Path, set[Path]] = {}
         self._numbers = count()
 
     def apply(self, frame: Frame) -> None:
@@ -104,9 +107,14 @@ class Mirror:
         elif isinstance(frame, Gone):
             self._remove(frame.root, frame.name)
             self._remove(frame.root, frame.name + SIDE_SUFFIX)
+        elif isinstance(frame, CheckpointList):
+            folder = self._path(frame.root, frame.folder)
+            self._set_checkpoints(folder, {folder / each.name: each for each in frame.checkpoints})
         elif isinstance(frame, RootState):
             self._set_root(frame)
         elif isinstance(frame, Hello):
+            for folder in list(self._checkpoints):  # the far side lists them anew
+                self._set_checkpoints(folder, {})
             skew = time.time() - frame.time
             self.skew = skew if abs(skew) > MIN_SKEW_S else 0.0
         elif isinstance(frame, Trouble) and len(self.troubles) < MAX_TROUBLES:
@@ -217,11 +225,39 @@ class Mirror:
         if file is not None:
             self._held -= file.part_size or 0
             self._part(file).unlink(missing_ok=True)
-        folder = self._path(root, name).parent
+        self._remove_empty(self._path(root, name).parent)
+
+    def _remove_empty(self, folder: Path) -> None:
+        """Remove a folder below a root, and those above it, if nothing is left in them."""
         with suppress(OSError):  # not empty
-            while self.paths[root] in folder.parents:
+            while any(path in folder.parents for path in self.paths):
+                if folder in self._checkpoints.get(folder.parent, ()):
+                    return
                 folder.rmdir()
                 folder = folder.parent
+
+    def _set_checkpoints(self, folder: Path, listed: dict[Path, RemoteCheckpoint]) -> None:
+        """Put empty files and folders in place of the checkpoints of a folder."""
+        before = self._checkpoints.pop(folder, set())
+        held = sum(map(len, self._checkpoints.values()))
+        if held + len(listed) > self._most_files:
+            raise ProtocolError("more checkpoints than were asked for")
+        for path in before:
+            if path not in listed or path.is_dir() != listed[path].is_folder:
+                with suppress(OSError):  # there are logs in it
+                    path.rmdir() if path.is_dir() else path.unlink()
+        for path, each in listed.items():
+            if each.is_folder:
+                path.mkdir(parents=True, exist_ok=True)
+            elif not path.exists():
+                folder.mkdir(parents=True, exist_ok=True)
+                path.touch()
+            mtime = max(0.0, each.mtime + self.skew)
+            os.utime(path, (mtime, mtime))
+        if listed:
+            self._checkpoints[folder] = set(listed)
+        else:
+            self._remove_empty(folder)
 
     def _unlink(self, root: int, name: str) -> None:
         """Take a file from its place."""

@@ -7,13 +7,15 @@ follow it. The far side is not trusted: every path, size and number is checked b
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ppo_top.catalogue.checkpoints import any_checkpoint_name
 from ppo_top.parsers.file_names import ANY_FILE_NAME
 from ppo_top.paths import NON_LOG_SUFFIXES, NOTEBOOK_SUFFIX, SKIPPED_FOLDERS
-from ppo_top.remote.far_side import CHUNK_BYTES, MARKER
+from ppo_top.remote.far_side import CHUNK_BYTES, MARKER, MOST_CHECKPOINTS
 
 MAX_HEADER_BYTES = 1 << 16
 MAX_BODY_BYTES = CHUNK_BYTES + (1 << 16)
@@ -58,9 +60,13 @@ class Request(NamedTuple):
         """The line that the script reads."""
         other_suffixes = NON_LOG_SUFFIXES - ({NOTEBOOK_SUFFIX[1:]} if self.notebooks else set())
         pattern = ANY_FILE_NAME.pattern + (rf"|\{NOTEBOOK_SUFFIX}$" if self.notebooks else "")
-        names = {"wanted": pattern, "other_suffixes": sorted(other_suffixes)}
-        skipped = {"skipped_folders": sorted(SKIPPED_FOLDERS)}
-        return json.dumps({**self._asdict(), **names, **skipped}).encode() + b"\n"
+        names = {
+            "wanted": pattern,
+            "other_suffixes": sorted(other_suffixes),
+            "skipped_folders": sorted(SKIPPED_FOLDERS),
+            "checkpoint": any_checkpoint_name(),
+        }
+        return json.dumps({**self._asdict(), **names}).encode() + b"\n"
 
 
 class Hello(NamedTuple):
@@ -98,6 +104,22 @@ class Place(NamedTuple):
     has_side: bool | None
 
 
+class RemoteCheckpoint(NamedTuple):
+    """A checkpoint there: its name in its folder, `mtime` as in `Place`."""
+
+    name: str
+    mtime: float
+    is_folder: bool
+
+
+class CheckpointList(NamedTuple):
+    """All checkpoints in a folder below a root; their content is not sent."""
+
+    root: int
+    folder: str
+    checkpoints: tuple[RemoteCheckpoint, ...]
+
+
 class Gone(NamedTuple):
     """A file is not there any more."""
 
@@ -121,7 +143,7 @@ class KeepAlive(NamedTuple):
     """There is nothing new."""
 
 
-Frame = Hello | RootState | FileData | Place | Gone | Trouble | Swept | KeepAlive
+Frame = Hello | RootState | FileData | Place | CheckpointList | Gone | Trouble | Swept | KeepAlive
 
 
 class FrameReader:
@@ -194,6 +216,8 @@ class FrameReader:
         if kind == "place":
             side = header.get("side")
             return Place(root, name, _number(header, "m"), None if side is None else bool(side))
+        if kind == "checkpoints":
+            return CheckpointList(root, name, _checkpoints(body))
         if kind == "gone":
             return Gone(root, name)
         raise ProtocolError("a frame of an unknown kind")
@@ -247,6 +271,24 @@ def _text(header: Mapping[str, Any], field: str) -> str:
     if not isinstance(value, str):
         raise ProtocolError(f"a frame with a wrong `{field}`")
     return value
+
+
+def _checkpoints(body: bytes) -> tuple[RemoteCheckpoint, ...]:
+    try:
+        entries = json.loads(_unpacked(body))
+    except (ValueError, RecursionError):
+        entries = None
+    if not isinstance(entries, list) or len(entries) > MOST_CHECKPOINTS:
+        raise ProtocolError("a list of checkpoints that is none")
+    return tuple(map(_checkpoint, entries))
+
+
+def _checkpoint(entry: object) -> RemoteCheckpoint:
+    fields = entry if isinstance(entry, dict) else {}
+    name = checked_name(_text(fields, "p"))
+    if "/" in name or not re.fullmatch(any_checkpoint_name(), name):
+        raise ProtocolError("a checkpoint that was not asked for")
+    return RemoteCheckpoint(name, _number(fields, "m"), fields.get("folder") is True)
 
 
 def _unpacked(body: bytes) -> bytes:

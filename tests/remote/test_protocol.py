@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppo_top.remote.far_side import CHUNK_BYTES, MARKER
+from ppo_top.remote.far_side import CHUNK_BYTES, MARKER, MOST_CHECKPOINTS
 from ppo_top.remote.protocol import (
     MAX_BANNER_BYTES,
     MAX_HEADER_BYTES,
+    CheckpointList,
     FileData,
     Frame,
     FrameReader,
@@ -24,6 +25,7 @@ from ppo_top.remote.protocol import (
     KeepAlive,
     Place,
     ProtocolError,
+    RemoteCheckpoint,
     Request,
     RootState,
     Swept,
@@ -41,6 +43,11 @@ def data(content: bytes, at: int = 0, name: str = "a/b.csv") -> bytes:
     return frame("data", zlib.compress(content, 1), r=0, p=name, at=at)
 
 
+def checkpoints(listed: object) -> bytes:
+    """A frame with the checkpoints of a folder."""
+    return frame("checkpoints", zlib.compress(json.dumps(listed).encode()), r=0, p="runs")
+
+
 STREAM = MARKER + b"".join(
     [
         frame("hello", time=1.5e9),
@@ -49,6 +56,8 @@ STREAM = MARKER + b"".join(
         data(b"\xff\0" * 3, at=8),
         frame("place", r=0, p="a/b.csv", m=1.4e9),
         frame("place", r=0, p="a.db", m=1.4e9, side=True),
+        checkpoints([{"p": "checkpoint-5", "m": 1.4e9, "folder": True}]),
+        checkpoints([]),
         frame("gone", r=0, p="a/b.csv"),
         frame("trouble", r=0, p="c", why="permission denied"),
         frame("swept"),
@@ -62,6 +71,8 @@ FRAMES: list[Frame] = [
     FileData(0, "a/b.csv", 8, b"\xff\0" * 3),
     Place(0, "a/b.csv", 1.4e9, None),
     Place(0, "a.db", 1.4e9, True),
+    CheckpointList(0, "runs", (RemoteCheckpoint("checkpoint-5", 1.4e9, True),)),
+    CheckpointList(0, "runs", ()),
     Gone(0, "a/b.csv"),
     Trouble(0, "c", "permission denied"),
     Swept(),
@@ -105,7 +116,7 @@ def test_what_comes_before_the_frames_is_kept() -> None:
         *("x" * 256, "/".join(["x" * 200] * 16), "a/" * 60 + "x.csv", "\ud800.csv"),
     ],
 )
-@pytest.mark.parametrize("kind", ["data", "place", "gone"])
+@pytest.mark.parametrize("kind", ["data", "place", "gone", "checkpoints"])
 def test_a_path_that_leads_elsewhere_is_refused(kind: str, name: str) -> None:
     """Up, to the root, or to what no file system holds."""
     body = zlib.compress(b"") if kind == "data" else b""
@@ -137,6 +148,14 @@ def test_a_path_that_leads_elsewhere_is_refused(kind: str, name: str) -> None:
         frame("data", zlib.compress(b"x") + b"more", r=0, p="x.csv", at=0),
         frame("data", zlib.compress(b"x"), r=0, p="x.csv", at=-1),
         frame("place", r=0, p="x.csv", m=-5.0),
+        checkpoints([{"p": "../checkpoint-5", "m": 1.0}]),
+        checkpoints([{"p": "runs/checkpoint-5", "m": 1.0}]),
+        checkpoints([{"p": ".bashrc", "m": 1.0}]),
+        checkpoints([{"p": "checkpoint-5", "m": "now"}]),
+        checkpoints([{"p": f"checkpoint-{n}", "m": 1.0} for n in range(MOST_CHECKPOINTS + 1)]),
+        checkpoints(["checkpoint-5"]),
+        checkpoints({"p": "checkpoint-5", "m": 1.0}),
+        frame("checkpoints", zlib.compress(b"["), r=0, p=""),
     ],
 )
 def test_what_the_script_never_sends_is_refused(wrong: bytes) -> None:
