@@ -104,6 +104,10 @@ SIGNAL_PAIRS = (
          0.9, 0.2), "reward_mean": lambda i: min(0.85, 0.2 + 0.03 * i) + jitter(i, 0.02)},
          {"reward_mean": lambda i: min(0.93, 0.2 + 0.03 * i) + jitter(i, 0.01)}, WARN, WATCH,
          family="grpo"),
+    Contrast("zero-variance-groups", "what a reward of another scale gained is kept",
+         {"frac_zero_std": after(50, 0.9, 0.2), "reward_mean": lambda i: -5.0 + jitter(i, 0.2)},
+         {"reward_mean": lambda i: min(-0.4, -5.0 + 0.3 * i) + jitter(i, 0.2)}, WARN, WATCH,
+         family="grpo"),
     Contrast("zero-variance-groups", "advantages are scaled over the batch", {"frac_zero_std":
          0.9}, {}, WARN, 0, family="grpo", differs_config={"scale_rewards": "batch"}),
     Contrast("zero-variance-groups", "a hard task has just begun", {"frac_zero_std": 0.93,

@@ -119,6 +119,9 @@ VALUE_LOSS_PAIRS = (
     Contrast("value-loss-rising", "the critic explains a fifth all the same", {"value_loss":
          lambda i: 2.0 * 1.1**i, "explained_variance": 0.19, **FLAT}, {"explained_variance":
          0.21}, WARN, WATCH),
+    Contrast("value-loss-rising", "the reward is above its start by its noise", {"value_loss":
+         lambda i: 2.0 * 1.2**i, "explained_variance": 0.1, **FLAT}, {"reward_mean": lambda i:
+         jitter(i, 1.0) + (1.5 if i > 6 else 0.0)}, WARN, WATCH, count=18),
     Contrast("value-loss-rising", "the reward rises with it", {"value_loss": lambda i: 2.0 *
          1.1**i, "explained_variance": 0.1, **FLAT}, {"reward_mean": steady_gain}, WARN, INFO),
     Contrast("value-loss-rising", "an update holds less than 200 steps", {"value_loss": lambda

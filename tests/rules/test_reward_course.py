@@ -29,6 +29,24 @@ def drawn(curve: Callable[[int], float], count: int, noise: float = 1.0) -> Rewa
     return course_of(curve(i) + jitter(i, noise) for i in range(count))
 
 
+# --- straight lines --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("slope", [1e-3, 1.0, 1e3])
+def test_a_straight_line_is_told_though_it_shows_no_noise(slope: float) -> None:
+    """Once eight rewards differ: one that rises has gained, one that falls lies below its start."""
+    assert course_of(slope * n for n in range(12)).gained
+    falling = course_of(-slope * n for n in range(12))
+    assert not falling.gained
+    assert falling.below > 1000.0 * falling.sd
+    assert course_of(slope * n for n in range(7)).sd == math.inf
+
+
+def test_equal_rewards_show_no_noise() -> None:
+    """Nothing can be compared with them, however long they stay."""
+    assert course_of([5.0] * 30).sd == math.inf
+
+
 # --- means of points -------------------------------------------------------------------------
 
 

@@ -72,9 +72,11 @@ def _at_floor(run: RuleContext, limits: RuleLimits) -> bool:
 def _nearly_solved(run: RuleContext, limits: RuleLimits) -> bool:
     """Whether groups tie because their prompts have become easy, which is the goal of training."""
     reward = run.reward
-    if reward is None or not reward.gained or reward.history.low < 0.0:
+    if reward is None or not reward.gained:
         return False
-    return reward.history.high <= 1.0 and reward.history.level >= limits["solved"]
+    if reward.history.low >= 0.0 and reward.history.high <= 1.0:
+        return reward.history.level >= limits["solved"]
+    return run.reward_pays and reward.levelled_off  # the most of such a reward is not known
 
 
 def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
