@@ -183,7 +183,7 @@ Runs that were trained after the rules had been frozen, with seeds drawn from th
 in environments that stood nowhere else, judged once. These are the figures of that commit, and
 stay.
 
-Judged on {date} at commit {commit}. {afterwards}
+{judged}
 """
 
 ADVICE_PART = """
@@ -215,9 +215,11 @@ def accuracy_document(
         parts += [f"\n## {split.capitalize()}\n", *_table(figures, split)]
     for number, part in enumerate(last_parts):
         title = "An earlier last part" if number else "The last part"
-        after = "\n".join(wrap(part.get("afterwards", ""), 100))
-        stated = {"date": part["date"], "commit": part["commit"], "afterwards": after}
-        parts += [LAST_PART.format(title=title, **stated), *_table(part["figures"], "last")]
+        judged = (
+            f"Judged on {part['date']} at commit {part['commit']}. {part.get('afterwards', '')}"
+        )
+        text = LAST_PART.format(title=title, judged="\n".join(wrap(judged, 100)))
+        parts += [text, *_table(part["figures"], "last")]
     if trials:
         parts += [ADVICE_PART, *_trials_table(trials)]
     return "\n".join(parts) + "\n"
