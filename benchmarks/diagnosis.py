@@ -218,7 +218,9 @@ def accuracy_document(
         judged = (
             f"Judged on {part['date']} at commit {part['commit']}. {part.get('afterwards', '')}"
         )
-        text = LAST_PART.format(title=title, judged="\n".join(wrap(judged, 100)))
+        text = LAST_PART.format(
+            title=title, judged="\n".join(wrap(judged, 100, break_on_hyphens=False))
+        )
         parts += [text, *_table(part["figures"], "last")]
     if trials:
         parts += [ADVICE_PART, *_trials_table(trials)]

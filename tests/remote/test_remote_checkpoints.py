@@ -21,12 +21,12 @@ from tests.support.remembered import Printed
 from tests.support.screens import write_unhealthy_run
 from tests.support.stand_in_ssh import __file__ as STAND_IN
 
-Joined = Callable[..., JoinedSides]
+JoinSides = Callable[..., JoinedSides]
 WRITTEN = 1.5e9
 
 
 @pytest.fixture
-def joined() -> Iterator[Joined]:
+def joined() -> Iterator[JoinSides]:
     """Makes joined sides and deletes their copies at the end."""
     made: list[JoinedSides] = []
 
@@ -72,7 +72,7 @@ def test_the_checkpoint_to_restart_from_is_named_as_on_this_machine(tmp_path: Pa
     assert there == {**here, "path": f"node3:{here['path']}"}
 
 
-def test_only_their_names_and_times_are_sent(tmp_path: Path, joined: Joined) -> None:
+def test_only_their_names_and_times_are_sent(tmp_path: Path, joined: JoinSides) -> None:
     """Weights are large, and nobody reads them here."""
     save(tmp_path / "run", 100, 200)
     (tmp_path / "run" / "rl_model_5_steps.zip").write_bytes(b"weights" * 1000)
@@ -90,7 +90,7 @@ def test_only_their_names_and_times_are_sent(tmp_path: Path, joined: Joined) -> 
     ]
 
 
-def test_new_and_deleted_ones_follow(tmp_path: Path, joined: Joined) -> None:
+def test_new_and_deleted_ones_follow(tmp_path: Path, joined: JoinSides) -> None:
     """Trainers keep the newest few; while there is nothing new nothing is sent."""
     save(tmp_path / "run", 100, 200)
     sides = joined(tmp_path)
@@ -107,7 +107,7 @@ def test_new_and_deleted_ones_follow(tmp_path: Path, joined: Joined) -> None:
 
 
 def test_a_new_connection_forgets_what_was_deleted_meanwhile(
-    tmp_path: Path, joined: Joined
+    tmp_path: Path, joined: JoinSides
 ) -> None:
     """The new far side does not know what the old one has sent."""
     save(tmp_path / "run", 100, 200)
@@ -120,7 +120,9 @@ def test_a_new_connection_forgets_what_was_deleted_meanwhile(
     assert steps_here(sides, "run") == [100]
 
 
-def test_a_log_inside_a_checkpoint_is_copied_as_any_other(tmp_path: Path, joined: Joined) -> None:
+def test_a_log_inside_a_checkpoint_is_copied_as_any_other(
+    tmp_path: Path, joined: JoinSides
+) -> None:
     """And the checkpoint stays when that log is deleted."""
     save(tmp_path, 100)
     state = tmp_path / "checkpoint-100" / "trainer_state.json"
@@ -134,7 +136,7 @@ def test_a_log_inside_a_checkpoint_is_copied_as_any_other(tmp_path: Path, joined
 
 
 def test_of_very_many_some_are_sent_from_the_first_to_the_last(
-    tmp_path: Path, joined: Joined
+    tmp_path: Path, joined: JoinSides
 ) -> None:
     """So that there is one from before any fault."""
     count = 2 * MOST_CHECKPOINTS + 10
@@ -148,7 +150,7 @@ def test_of_very_many_some_are_sent_from_the_first_to_the_last(
     assert [each.number for each in found] == list(range(1, count + 1, 3))
 
 
-def test_beyond_the_number_of_files_they_are_left_out(tmp_path: Path, joined: Joined) -> None:
+def test_beyond_the_number_of_files_they_are_left_out(tmp_path: Path, joined: JoinSides) -> None:
     """Which is told."""
     save(tmp_path, *range(4))
     sides = joined(tmp_path, most_files=3)
@@ -157,7 +159,7 @@ def test_beyond_the_number_of_files_they_are_left_out(tmp_path: Path, joined: Jo
     assert sides.mirror.troubles == [f"node:{tmp_path}: too many checkpoints"]
 
 
-def test_more_than_were_asked_for_are_refused(tmp_path: Path, joined: Joined) -> None:
+def test_more_than_were_asked_for_are_refused(tmp_path: Path, joined: JoinSides) -> None:
     """A far side that does not keep its word fills no disk here."""
     sides = joined(tmp_path, most_files=3)
     listed = tuple(RemoteCheckpoint(f"checkpoint-{number}", 1.0, False) for number in range(2))
