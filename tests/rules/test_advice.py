@@ -8,7 +8,7 @@ import pytest
 
 from ppo_top.catalogue import known_trainers, options
 from ppo_top.model import ConfigValue, Mark, Profile, Row, Severity
-from ppo_top.rules.advice import AdviceOptions, fill_advice
+from ppo_top.rules.advice import AdviceOptions, explain_cause, fill_advice
 from ppo_top.rules.book import BY_ID, RULES
 from ppo_top.rules.engine.context import RuleContext
 from tests.support.drawn_runs import CTRL_COLUMNS, draw_rows, findings, profile
@@ -90,6 +90,20 @@ def test_a_value_that_stands_in_the_way_is_what_to_change_first() -> None:
     run.add_row(Row(Mark(0, 1, 1.0), {"clip_range_vf": 0.001}))
     first = fill_advice(BY_ID["critic-not-learning"].remedies, run)[0]
     assert first == "a wider value clip, or none: clip_range_vf (0.001 now)"
+
+
+@pytest.mark.parametrize("rule", ["ref-kl-high", "ref-kl-token-high"])
+@pytest.mark.parametrize(("rate", "is_root"), [(0.1, True), (1e-6, False)])
+def test_a_setting_that_proves_the_root_stands_before_its_consequence(
+    rule: str, rate: float, is_root: bool
+) -> None:
+    """A policy drifts from its reference for a rate of 0.1, not for a penalty that is too weak."""
+    run = RuleContext(Profile("trl-grpo", "grpo", {"learning_rate": rate, "beta": 0.4}))
+    run.add_row(Row(Mark(0, 1, 1.0), {"lr": rate, "reward_mean": 0.5}))
+    causes, advice = explain_cause(BY_ID[rule], run)
+    assert causes[-2:] == BY_ID[rule].causes
+    assert (causes[0] == "learning rate far too high") is is_root
+    assert advice[0].startswith("lower learning_rate (0.1 now") is is_root
 
 
 def test_the_value_of_a_schedule_is_said_to_be_that_of_the_start() -> None:

@@ -94,6 +94,13 @@ def likely_causes(run: RuleContext) -> tuple[list[CauseText], str]:
     return texts, next(looks, "") if close else ""
 
 
+def proven_text(cause: str, run: RuleContext) -> CauseText | None:
+    """What is said of a cause if a setting in the log proves it, else None."""
+    symptoms = symptoms_of(run)
+    proofs = (fact for fact, proven in known_causes().proofs.items() if proven == cause)
+    return cause_text(cause, symptoms, run.family) if any(map(symptoms.get, proofs)) else None
+
+
 def cause_text(cause: str, symptoms: Mapping[str, bool], family: str) -> CauseText:
     """What is said of a cause beside these symptoms."""
     texts = known_causes().texts[cause]
