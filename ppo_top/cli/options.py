@@ -220,7 +220,6 @@ def read_settings(options: argparse.Namespace, paths: Sequence[Path]) -> Setting
 
     UsageError if a file that was named cannot be read: the verdict would be another one.
     """
-
     from ppo_top.runs.path_settings import settings_for
     from ppo_top.settings import UnusableSettingsError
 

@@ -47,10 +47,12 @@ class _Process(ctypes.Structure):
 
 
 class Nvml:
-    """The GPUs of this machine; OSError where there is no driver."""
+    """The GPUs of this machine; OSError where there is no driver, or one older than 510."""
 
     def __init__(self, library: Any = None) -> None:
         self._library = ctypes.CDLL(LIBRARY) if library is None else library
+        if not hasattr(self._library, "nvmlDeviceGetComputeRunningProcesses_v3"):
+            raise OSError("the NVIDIA driver is too old to tell which processes use a GPU")
         if self._library.nvmlInit_v2() != _SUCCESS:
             raise OSError("the NVIDIA driver does not answer")
         count = ctypes.c_uint()

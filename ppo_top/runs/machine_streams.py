@@ -7,7 +7,6 @@ its row was sealed counts for the next one; nothing is judged again for it.
 from __future__ import annotations
 
 from collections.abc import Collection
-from statistics import fmean
 
 from ppo_top.catalogue import machine_tag
 from ppo_top.model import Series
@@ -46,7 +45,7 @@ class MachineStream:
             while at < len(part.times) and part.times[at] <= time:
                 at += 1
             if at > begin:
-                means.append(fmean(part.values[begin:at]))
+                means.append(sum(part.values[begin:at]) / (at - begin))
                 self._read[number] = at + part.dropped
         return self.scale * max(means) if means else None
 

@@ -14,6 +14,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ppo_top.model import Axis
+from ppo_top.rules.engine.stats import deviation, mean
 from ppo_top.runs.reward_curve import RewardCurve
 from ppo_top.text.format import dated, number
 from ppo_top.views.seed_groups import RunTraits, group_seeds, name_stem, run_traits
@@ -154,22 +155,11 @@ def _is_far_below(
     halves = [half for each in others if (half := _level(each, end // 2)) is not None]
     parts = (_mean_between(each, 0, end // WINDOWS) for each in others)
     starts = [start for start in parts if start is not None]
-    spread = max(_deviation(levels), _deviation(halves)) * math.sqrt(1 + 1 / len(others))
+    spread = max(deviation(levels), deviation(halves)) * math.sqrt(1 + 1 / len(others))
     limit = T_LIMITS[min(len(others) - MIN_OTHERS, len(T_LIMITS) - 1)]
-    gain = _mean(levels) - _mean(starts) if starts else 0.0
+    gain = mean(levels) - mean(starts) if starts else 0.0
     distance = max(limit * spread, MIN_LOST * gain)
-    return level < min(halves) and level < _mean(levels) - distance
-
-
-def _mean(values: Sequence[float]) -> float:
-    """The mean; `statistics` takes longer to import than most commands have to compute."""
-    return math.fsum(values) / len(values)
-
-
-def _deviation(values: Sequence[float]) -> float:
-    """The standard deviation; `statistics.stdev` takes ten times as long."""
-    mean = _mean(values)
-    return math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+    return level < min(halves) and level < mean(levels) - distance
 
 
 def _first_window_below(own: RewardCurve, others: Sequence[RewardCurve], end: int) -> int:

@@ -69,6 +69,13 @@ class FakeDriver:
         return 3  # not supported
 
 
+class OldDriver:
+    """A driver from before 510: the function that tells processes has another version there."""
+
+    def nvmlInit_v2(self) -> int:
+        return 0
+
+
 def no_driver() -> Nvml:
     """A machine without an NVIDIA driver."""
     raise OSError
@@ -204,3 +211,9 @@ def test_a_system_without_proc_measures_nothing(log: Path, tmp_path: Path) -> No
     """macOS."""
     writers = OpenFiles(proc=str(tmp_path / "none"))
     assert ProcessUse(writers, str(tmp_path / "none"), no_driver).measure([log]) is None
+
+
+def test_a_driver_too_old_to_tell_processes_is_as_none() -> None:
+    """An OSError, as where there is no driver at all."""
+    with pytest.raises(OSError, match="too old"):
+        Nvml(OldDriver())

@@ -89,7 +89,7 @@ def test_drawn_runs_have_the_same_findings(family: str, seed: int) -> None:
     assert_blocks_agree(profile, wandering_rows(family, seed), seed)
 
 
-@pytest.mark.parametrize("path", sorted(CORPUS_RUNS.glob("*/"))[::5], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", sorted(CORPUS_RUNS.glob("*/"))[::3], ids=lambda path: path.name)
 def test_real_runs_have_the_same_findings(path: Path) -> None:
     """Labelled runs, healthy and harmed."""
     session = load_session([path], Settings(), io.StringIO())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from textual.app import App
 from textual.driver import Driver
@@ -23,7 +23,6 @@ from ppo_top.tui.app.checkpoint_lister import CheckpointLister, CheckpointsListe
 from ppo_top.tui.app.draw_pace import DrawPace
 from ppo_top.tui.app.driver import TerminalDriver
 from ppo_top.tui.app.input_priority import InputPriority
-from ppo_top.tui.app.machine_watch import MEASURE_INTERVAL_S, MachineWatch
 from ppo_top.tui.app.nothing_found import why_nothing
 from ppo_top.tui.app.notifications import Notifier
 from ppo_top.tui.app.reader_thread import ReaderThread, loading_progress
@@ -37,6 +36,9 @@ from ppo_top.tui.state.comparison import select_compared_runs
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock
 from ppo_top.tui.state.ui_state import UiState
 
+if TYPE_CHECKING:
+    from ppo_top.tui.app.machine_watch import MachineWatch
+
 JUDGE_SLICE_S = 0.006
 """The longest slice of judging before input is handled."""
 
@@ -48,6 +50,9 @@ KEY_RETRY_S = 0.02
 
 STATE_CHECK_INTERVAL_S = 5.0
 """How often run states are checked without new data, to notice a stall."""
+
+MEASURE_INTERVAL_S = 10.0
+"""How often the machine is measured, as trackers do; each measurement costs a drawing."""
 
 FIRST_MEASURE_S = 2.0
 """When the machine is measured for the first time: the processor's share is known at the next."""

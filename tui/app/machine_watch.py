@@ -10,9 +10,6 @@ from ppo_top.model import State
 from ppo_top.runs.liveness import LOG_WRITERS
 from ppo_top.tui.state.ui_state import UiState
 
-MEASURE_INTERVAL_S = 10.0
-"""As often as trackers do; each measurement costs a drawing."""
-
 NO_PROCESS = "--machine: no process on this machine has a log of this run open"
 
 

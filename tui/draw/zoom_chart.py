@@ -72,7 +72,7 @@ def _facts(snap: Snapshot, track: PanelTrack, axis: Axis, cells: int) -> StyledL
         best = format_metric_value(track.best.value, track.fmt)
         where = f" at {steps(track.best.step, axis=axis)}"
         parts.append(line(("best ", "dim"), (best, "value"), (where, "dim")))
-    if track.healthy_range is not None and track.healthy_range.text:
+    if track.healthy_range is not None and track.healthy_range.text and not _contradicts(track):
         origin = f" ({clean(track.healthy_range.origin)})" if track.healthy_range.origin else ""
         text = snap.display_text(track.healthy_range.text)
         lead = healthy_text(text).removesuffix(text)
@@ -83,6 +83,12 @@ def _facts(snap: Snapshot, track: PanelTrack, axis: Axis, cells: int) -> StyledL
     if track.trend:
         parts.append(line((track.trend, "dim")))
     return join_fitting(parts, cells)
+
+
+def _contradicts(track: PanelTrack) -> bool:
+    """Whether the range is only words, and a finding says that the metric is not like that."""
+    limits = track.healthy_range
+    return track.status.is_trouble and limits is not None and limits.low is limits.high is None
 
 
 def _readout(

@@ -180,7 +180,7 @@ def same_value(run: RuleContext) -> bool | None:
     history = run.histories.get("explained_variance")
     if history is None or history.count < 3:
         return None
-    return max(history.high, -history.low) < LIMITS["explained_none"]
+    return history.size < LIMITS["explained_none"]
 
 
 def kl_large(run: RuleContext) -> bool | None:

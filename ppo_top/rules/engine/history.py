@@ -143,6 +143,11 @@ class History:
         return self._lows[self._position.rows]
 
     @property
+    def size(self) -> float:
+        """The largest absolute value so far."""
+        return max(self.high, -self.low)
+
+    @property
     def first(self) -> list[float]:
         """The first values, up to `MAX_FIRST_VALUES`."""
         more = min(self._position.rows, MAX_FIRST_VALUES - len(self._first))

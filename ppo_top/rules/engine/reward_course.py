@@ -39,12 +39,6 @@ START_POINTS, START_EPISODES = 10, 100
 GAIN_NOISE, KEPT_GAIN_NOISE = 3.0, 2.0
 """The best exceeds the start by this many standard deviations; what was gained must keep fewer."""
 
-LEAST_NOISE = 1e-6
-"""Of the rewards' size: the noise of those that lie on a straight line."""
-
-DIFFERING_ROWS = 8
-"""So many rewards that all differ lie on such a line, if they show no noise."""
-
 RISE_NOISE = 4.0
 """The last quarter of the run exceeds the first by this many."""
 
@@ -131,22 +125,13 @@ class RewardCourse:
         if new is None and source.blocks is not None:
             self._reset()
             new = source.blocks.points()
-        self.noise = source.noise if source.noise > 0.0 else self._least_noise()
+        self.noise = source.noise if source.noise == source.noise else 0.0
         for number, point in enumerate(new or (), 1):
             self._add_point(point, row, history.count * number // len(new or ()))
         self.at_max = self._at_max()
         fallen = self.low_points or self.falls or self.lost_share > LOW_SHARE
         self.state = (FALLEN if fallen else 0) if self.gained else UNLEARNED
         self.state |= AT_MAX if self.at_max else 0
-
-    def _least_noise(self) -> float:
-        """Rewards on a straight line show no noise, and yet change by more than nothing.
-
-        0 where it is only not measured yet: the newest rewards are all different on such a line.
-        """
-        newest = self.history.newest(DIFFERING_ROWS)
-        differ = len(set(newest)) == DIFFERING_ROWS
-        return LEAST_NOISE * max(map(abs, newest)) if differ else 0.0
 
     def _add_point(self, point: RewardPoint, row: int, count: int) -> None:
         """Add a point that ends with the `count`-th reward."""

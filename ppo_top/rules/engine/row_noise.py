@@ -16,6 +16,12 @@ GROWTH = 1.2
 """Of independent rows, noise is the same at all distances; of a moving mean, it is 1.4 times as
 large at twice the distance. What lies between is told apart here."""
 
+LEAST_NOISE = 1e-6
+"""Of a reward's size: the noise of rewards on a straight line, which show none."""
+
+DIFFERING_ROWS = 8
+"""So many rewards in a row that differ, and show no noise, lie on such a line."""
+
 MEASURED_EVERY = 4
 """Rows from one measurement of noise to the next, once its window of values is full."""
 
@@ -34,25 +40,33 @@ class RowNoise:
         self.count = 0
         self.known = math.nan
         self.grows = False
+        self._last = math.nan
+        self._differing = 0
 
     def copy(self) -> RowNoise:
         """An independent copy."""
         other = RowNoise(())
         other.estimators = [each.copy() for each in self.estimators]
         other.count, other.known, other.grows = self.count, self.known, self.grows
+        other._last, other._differing = self._last, self._differing
         return other
 
     def add(self, value: float, rows_per_window: float) -> float:
-        """Add a row's reward; returns the noise, NaN if no row has differed from its neighbours.
+        """Add a row's reward; returns the noise, NaN while too few rows have differed.
 
         `rows_per_window` is s, 1 for independent rows.
         """
         self.count += 1
+        self._differing = self._differing + 1 if value != self._last else 0
+        self._last = value
         for estimator in self.estimators:
             estimator.push(value)
         if self.count <= Noise.size or self.count % MEASURED_EVERY == 0:
             self._measure(rows_per_window)
-        return self.known * max(1.0, 1.22 * math.sqrt(rows_per_window))
+        known = self.known
+        if self._differing >= DIFFERING_ROWS and not known > 0.0:
+            known = LEAST_NOISE * abs(value)
+        return known * max(1.0, 1.22 * math.sqrt(rows_per_window))
 
     def _measure(self, rows_per_window: float) -> None:
         """The noise now, and whether it grows with the distance, as in a moving mean."""

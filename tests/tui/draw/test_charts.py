@@ -262,6 +262,16 @@ def test_axes_of_a_moment_begin_at_zero() -> None:
     assert "-" not in plain_text(draw_chart(chart, 60, 10)[-1])
 
 
+@pytest.mark.parametrize(("log", "says"), [("torch_cartpole_lr", False), ("torch_cartpole", True)])
+def test_a_blamed_setting_is_not_said_to_follow_its_schedule(
+    make_ui_state: MakeUiState, log: str, says: bool
+) -> None:
+    """Words that a finding contradicts are left out."""
+    ui = make_ui_state(DEMO_LOGS / log)
+    ui.overlay, ui.concept = "zoom", "lr"
+    assert ("follows schedule" in "\n".join(drawn_text(ui, 100, 30))) is says
+
+
 def test_the_zoomed_chart_is_ascii_in_ascii(sick: UiState) -> None:
     """The frame too: nothing is a question mark."""
     sick.symbols = ASCII_SYMBOLS

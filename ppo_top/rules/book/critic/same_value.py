@@ -14,7 +14,8 @@ def same_value_everywhere(run: RuleContext, limits: RuleLimits) -> Assessment | 
     1 - Var(returns - values) / Var(returns) is exactly 0 where the values do not vary. Even a
     critic that knows nothing yet tells states apart by its random weights, if they differ to it.
     """
-    if "rounded" in run.facts or not _is_zero(run, limits):
+    history = run.histories["explained_variance"]
+    if "rounded" in run.facts or history.size >= limits["exact"]:
         return None
     if run.reward is not None and run.reward.constant:
         return None  # some scripts write 0 where all returns are equal
@@ -25,14 +26,9 @@ def same_value_everywhere(run: RuleContext, limits: RuleLimits) -> Assessment | 
     return Assessment(WARN, 0.0, None, message)
 
 
-def _is_zero(run: RuleContext, limits: RuleLimits) -> bool:
-    history = run.histories["explained_variance"]
-    return max(history.high, -history.low) < limits["exact"]
-
-
 def _was_not_zero(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     history = run.histories.get("explained_variance")
-    return history is not None and history.count > 0 and not _is_zero(run, limits)
+    return history is not None and history.count > 0 and history.size >= limits["exact"]
 
 
 RULES = (

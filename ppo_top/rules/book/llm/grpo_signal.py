@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most, start_level
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES, MAX_FIRST_VALUES, History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.stats import median
+from ppo_top.rules.engine.stats import deviation, mean, median
 from ppo_top.rules.engine.terms import (
     CRIT,
     GRPO,
@@ -166,13 +168,10 @@ def _never_moved(history: History, limits: RuleLimits) -> bool:
         return True
     if history.count < limits["points"] or history.high <= history.low:
         return False
-    from statistics import pvariance  # its import is slow, and few runs need it
-
     early, late = history.first, history.newest(MAX_FIRST_VALUES)
-    change = sum(late) / len(late) - sum(early) / len(early)
-    apart = (pvariance(early) + pvariance(late)) ** 0.5 / len(late) ** 0.5
+    apart = math.hypot(deviation(early), deviation(late)) / len(late) ** 0.5
     at_top = median(late) >= limits["top"] * history.high > 0.0
-    return change <= limits["noise"] * apart and not at_top
+    return mean(late) - mean(early) <= limits["noise"] * apart and not at_top
 
 
 def _moved(history: History, limits: RuleLimits) -> float:
