@@ -14,8 +14,8 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, NamedTuple
 
 from ppo_top.model import Axis
-from ppo_top.rules.engine.stats import deviation, mean
 from ppo_top.runs.reward_curve import RewardCurve
+from ppo_top.support.moments import deviation, mean
 from ppo_top.text.format import dated, number
 from ppo_top.views.seed_groups import RunTraits, group_seeds, name_stem, run_traits
 

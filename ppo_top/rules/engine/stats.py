@@ -8,17 +8,6 @@ from collections import deque
 from collections.abc import Sequence
 
 
-def mean(values: Sequence[float]) -> float:
-    """The mean; `statistics` takes longer to import than most commands have to compute."""
-    return math.fsum(values) / len(values)
-
-
-def deviation(values: Sequence[float]) -> float:
-    """The standard deviation of at least two values; `statistics.stdev` takes ten times as long."""
-    middle = mean(values)
-    return math.sqrt(math.fsum((value - middle) ** 2 for value in values) / (len(values) - 1))
-
-
 def median(values: Sequence[float]) -> float:
     """The middle value (the mean of the two middle ones); NaN of nothing."""
     return median_of_sorted(sorted(values)) if values else math.nan

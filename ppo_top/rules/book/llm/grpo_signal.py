@@ -9,7 +9,7 @@ from ppo_top.rules.engine.calm import at_most, start_level
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES, MAX_FIRST_VALUES, History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.stats import deviation, mean, median
+from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
     CRIT,
     GRPO,
@@ -20,6 +20,7 @@ from ppo_top.rules.engine.terms import (
     WATCH,
 )
 from ppo_top.rules.engine.wording import num, pct
+from ppo_top.support.moments import deviation, mean
 
 
 def zero_variance_groups(run: RuleContext, limits: RuleLimits) -> Assessment | None:
