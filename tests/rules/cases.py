@@ -249,7 +249,7 @@ REPLAY_CASES = (
     RuleCase(
         "entropy-coefficient",
         {"entropy_coef": lambda i: 1.1**i, "reward_mean": lambda i: -1400 + jitter(i, 20)},
-        {"entropy_coef": lambda i: 1.035**i, "reward_mean": lambda i: -1400 + jitter(i, 20)},
+        {"entropy_coef": lambda i: 1.02**i, "reward_mean": lambda i: -1400 + jitter(i, 20)},
         WARN,
         "off-policy",
     ),

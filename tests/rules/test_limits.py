@@ -253,6 +253,9 @@ BOUNDARIES = (
         "reward-scale", "explained",
         lambda x: {"value_loss": 3e5, "explained_variance": x, **FLAT}, WARN, -1,
     ),
+    Boundary("reward-scale", "huge", lambda x: {
+        "value_loss": x, "explained_variance": 0.0,
+        "reward_mean": lambda i: -9e3 + 90.0 * i + jitter(i, 30)}, WARN, count=30),
     Boundary("value-drift", "high", lambda x: {"value_var": x, "return_var": 1.0}, WATCH,
              family="rlhf"),
     Boundary("value-drift", "low", lambda x: {"value_var": x, "return_var": 1.0}, WATCH, -1,
@@ -283,6 +286,9 @@ BOUNDARIES = (
         count=46),
     Boundary("reward-crash", "crit", lambda x: {
         "reward_mean": lambda i: 400 * ((1 - 0.8**i) if i < 40 else 1 - x) + jitter(i, 1)}, CRIT),
+    Boundary("reward-crash", "beyond", lambda x: {
+        "reward_mean": lambda i: 300 + 100 * min(1, max(0, 0.05 * (i - 9)) if i < 40 else 1 - x)
+        + jitter(i, 1)}, CRIT, -1, family="off-policy"),
     Boundary("entropy-not-falling", "endless", lambda x: {
         "entropy": lambda i: 0.692 if i < x else None, "reward_mean": flat, "ep_len": flat},
         WARN, count=300, step=6.0),
@@ -304,7 +310,11 @@ BOUNDARIES = (
     Boundary("completions-truncated", "crit", late("truncated_frac", 0.05, reward_mean=0.2), CRIT,
              family="grpo"),
     Boundary("entropy-coefficient", "times", lambda x: {
-        "entropy_coef": lambda i: min(x, 1.2 ** max(0, i - 20)), **LOSING},
+        "entropy_coef": lambda i: min(x, 1.1 ** max(0, i - 40)), **LOSING},
+        WARN, family="off-policy"),
+    Boundary("entropy-coefficient", "learned_times", lambda x: {
+        "entropy_coef": lambda i: min(x, 1.2 ** max(0, i - 20)),
+        "reward_mean": lambda i: 20 + 5.0 * i + jitter(i, 3)},
         WARN, family="off-policy"),
     Boundary("entropy-coefficient", "crit_times", lambda x: {
         "entropy_coef": lambda i: min(x, 1.5 ** max(0, i - 20)), **LOSING},

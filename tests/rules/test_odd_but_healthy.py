@@ -380,3 +380,38 @@ def test_a_policy_that_is_soon_certain_of_a_bad_way_has_collapsed() -> None:
     """The same entropy beside a reward that has gained nothing."""
     bad = {**DETERMINISTIC_COLUMNS, "reward_mean": lambda i: -54.0 + gauss(i, 0.5), "ep_len": 54.0}
     assert "policy-collapsed" in rules_found(findings(profile(), draw_rows(bad, 80)), CRIT)
+
+
+@pytest.mark.parametrize(("start", "alarms"), [(-0.45, False), (-0.13, True)])
+def test_a_certain_policy_that_gained_at_once_is_no_alarm(start: float, alarms: bool) -> None:
+    """Cards: nearly all there is to gain is gained in five updates, the rest is luck."""
+    columns: DrawnColumns = {
+        **CTRL_COLUMNS,
+        "reward_mean": lambda i: (start if i < 3 else -0.13) + gauss(i, 0.05),
+        "ep_len": 1.0,
+        "entropy": lambda i: 0.69 * 0.78**i + 0.01,
+        "value_loss": None,
+        "explained_variance": None,
+    }
+    found = rules_found(findings(profile(), draw_rows(columns, 60)), WARN)
+    assert bool(found & {"entropy-collapsed", "premature-convergence"}) is alarms
+
+
+def test_three_updates_that_clip_much_are_no_catastrophe() -> None:
+    """A warning, if they follow each other; five of them are critical."""
+    columns = {**CTRL_COLUMNS, "clip_fraction": lambda i: 0.7 if 30 <= i < 33 else 0.1}
+    assert "clip-high" not in rules_found(findings(profile(), draw_rows(columns, 60)), CRIT)
+    columns = {**CTRL_COLUMNS, "clip_fraction": lambda i: 0.7 if 30 <= i < 35 else 0.1}
+    assert "clip-high" in rules_found(findings(profile(), draw_rows(columns, 60)), CRIT)
+
+
+def test_a_small_entropy_coefficient_may_grow_beside_a_reward_that_rises() -> None:
+    """Started far below what the task needs it rises by five times: something to watch."""
+    columns: DrawnColumns = {
+        "reward_mean": lambda i: 20 + 5.0 * i + jitter(i, 3),
+        "entropy_coef": lambda i: min(0.05, 0.01 * 1.05**i),
+        "critic_loss": lambda i: 3.0 + jitter(i, 0.1),
+        "actor_loss": lambda i: -20.0 - i,
+    }
+    found = findings(profile("off-policy"), draw_rows(columns, 60))
+    assert rules_found(found, WARN) == set()

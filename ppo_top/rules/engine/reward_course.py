@@ -325,6 +325,11 @@ class RewardCourse:
         return self.drawdown / self.gain if self.gained else 0.0
 
     @property
+    def is_up(self) -> bool:
+        """Whether it is above its start by its noise: too early to call that learned."""
+        return self.smooth > self.baseline + self.noise > self.baseline
+
+    @property
     def flat(self) -> bool:
         """Not rising and not at its ceiling, with enough measurements to tell."""
         told = self.count >= 15 and self.points >= MIN_POINTS and self.looks >= MIN_LOOKS

@@ -142,7 +142,8 @@ def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if explained >= limits["explained"]:
         return borderline(loss.last)
     message = f"returns are very large (value loss {num(loss.last)}) and the critic cannot fit them"
-    return Assessment(_by_reward(run), loss.last, limits["loss"], message)
+    level = WARN if loss.last > limits["huge"] else _by_reward(run)
+    return Assessment(level, loss.last, limits["loss"], message)
 
 
 def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -249,7 +250,7 @@ RULES = (
         stays_calm=_loss_stays_moderate,
         eased_to=WATCH,
         families=POLICY_GRADIENT,
-        limits={"loss": 1e4, "explained": 0.1, "warmup": 5},
+        limits={"loss": 1e4, "huge": 1e6, "explained": 0.1, "warmup": 5},
         causes=("rewards not scaled (value targets should lie within about -10 to 10)",),
         remedies=("{normalised_rewards}", "a larger value coefficient does not help: {vf_coef}"),
         source="Andy Jones, Debugging RL: value targets within -10 to 10; SB3#2240",

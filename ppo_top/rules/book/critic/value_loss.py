@@ -35,7 +35,7 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
                 f"value loss rises ({num(early)} -> {num(late)}, {ratio_text(late, early)}): "
                 "the critic cannot keep up"
             )
-            pays = run.keeps_gain or _reward_is_up(run)
+            pays = run.keeps_gain or (run.reward is not None and run.reward.is_up)
             mild = explains or pays or run.tiny_updates
             level, about = WATCH if mild else WARN, _concept(run, loss)
             return Assessment(level, loss.last, early, message, concepts=about)
@@ -49,12 +49,6 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
             level, about = WATCH if fails else INFO, _concept(run, loss)
             return Assessment(level, loss.last, base, message, concepts=about)
     return None
-
-
-def _reward_is_up(run: RuleContext) -> bool:
-    """Whether the reward is above its start by its noise: too early to call that learned."""
-    reward = run.reward
-    return reward is not None and reward.smooth > reward.baseline + reward.noise > reward.baseline
 
 
 def _losses(run: RuleContext) -> list[History]:

@@ -20,7 +20,9 @@ def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     missed = goal is not None and run.severity_of("reward-plateau") and reward.best < goal
     if not ((entropy >= WARN and reward.stuck) or missed):
         return borderline(0.0)
-    far = not reward.gained or (goal is not None and reward.best < limits["far"] * goal)
+    far = not (reward.gained or reward.is_up) or (
+        goal is not None and reward.best < limits["far"] * goal
+    )
     left, stuck = recent_value_text(run, "entropy"), num(reward.smooth)
     message = f"premature convergence: entropy {left}, reward stuck at {stuck}"
     level = CRIT if far else WATCH if run.reward_pays and not missed else WARN

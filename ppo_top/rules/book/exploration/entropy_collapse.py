@@ -60,8 +60,9 @@ def _collapse_level(run: RuleContext, limits: RuleLimits, count: int, deep: bool
     if run.at_max or (run.rising and not run.falling) or _reward_pays(run):
         return INFO
     crashed = run.open_severities.get("reward-crash", 0) >= WARN
-    early = count <= limits["early"]
-    if crashed or early or (run.stuck and not run.gained):
+    if run.reward is not None and run.reward.is_up and not crashed:
+        return WATCH  # something was learned, too little to tell how much from noise
+    if crashed or count <= limits["early"] or (run.stuck and not run.gained):
         return CRIT if deep else WARN
     return WATCH if run.flat else INFO
 

@@ -110,11 +110,10 @@ def entropy_coefficient(run: RuleContext, limits: RuleLimits) -> Assessment | No
         return None  # a constant
     message = f"entropy coefficient went from {num(first)} to {num(value)}"
     if value > limits["times"] * first and history.rising():
-        if run.learned:
-            return borderline(value, limits["times"] * first)
-        far = value > limits["crit_times"] * first
         words = f"{message} and rises: the entropy bonus outweighs the reward"
-        return Assessment(CRIT if far else WARN, value, limits["times"] * first, words)
+        far = value > (limits["learned_times"] if run.learned else limits["crit_times"]) * first
+        level = (WARN if far else WATCH) if run.learned else (CRIT if far else WARN)
+        return Assessment(level, value, limits["times"] * first, words)
     if value < limits["share"] * first:
         words = f"{message}: there is no entropy bonus any more"
         level = WATCH if run.learned else WARN
@@ -234,7 +233,13 @@ RULES = (
         related=("critic_loss", "actor_loss"),
         assess=entropy_coefficient,
         families=frozenset({OFF_POLICY}),
-        limits={"times": 10.0, "crit_times": 1000.0, "share": 1e-6, "warmup": 15},
+        limits={
+            "times": 4.0,
+            "learned_times": 20.0,
+            "crit_times": 1000.0,
+            "share": 1e-6,
+            "warmup": 15,
+        },
         persistence=k_of_n(4, 5),
         ranks_causes=True,
         causes=(

@@ -13,6 +13,7 @@ from ppo_top.rules.engine.terms import (
     CRIT,
     INFO,
     OFF_POLICY,
+    POLICY_GRADIENT,
     VALUE_BASED,
     WARN,
     WATCH,
@@ -43,6 +44,7 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = _fell(reward.best, reward.smooth, lost)
     if reward.low_points and lost > limits["warn"]:
         deep = lost > limits["crit"] and in_noise > limits["crit_noise"]
+        deep = deep and not _fell_too_far(run, lost, limits)
         if deep and (reward.lasting or reward.is_unprecedented(limits["crit_drawdowns"])):
             return Assessment(CRIT, value, reward.best, message)
         if reward.is_unprecedented(limits["drawdowns"]):
@@ -105,6 +107,11 @@ def _best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
     return reward.best_row < began + reward.source.rows_per_window
 
 
+def _fell_too_far(run: RuleContext, lost: float, limits: RuleLimits) -> bool:
+    """Whether far more is lost than was gained: below the start, as learners from a buffer are."""
+    return run.family not in POLICY_GRADIENT and lost > limits["beyond"]
+
+
 def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A trainer logs losses but no reward."""
     if run.updates <= limits["rows"] or _logs_reward(run):
@@ -145,6 +152,7 @@ RULES = (
             "clear": 0.15,
             "warn": 0.5,
             "drawdowns": 1.3,
+            "beyond": 2.0,
             "crit": 0.6,
             "crit_noise": 6.0,
             "crit_drawdowns": 1.6,

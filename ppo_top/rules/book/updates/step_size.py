@@ -7,7 +7,16 @@ from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import CRIT, GRPO, ON_POLICY, POLICY_GRADIENT, RLHF, WARN, WATCH
+from ppo_top.rules.engine.terms import (
+    CRIT,
+    GRPO,
+    INFO,
+    ON_POLICY,
+    POLICY_GRADIENT,
+    RLHF,
+    WARN,
+    WATCH,
+)
 from ppo_top.rules.engine.wording import num, pct
 
 KL_CONTROLLED = "kl-controlled"
@@ -260,6 +269,7 @@ RULES = (
             "warmup": 3,
         },
         limit_overrides={GRPO: {"clear": 0.1, "watch": 0.2, "warn": 0.3, "crit": 0.4}},
+        persistence={INFO: (4, 5), WATCH: (4, 5), WARN: (3, 5), CRIT: (4, 5)},
         causes=(*KL_CAUSES[:2], "large advantages, or a clip range that is too narrow"),
         remedies=(
             *SMALLER_STEPS[:4],
