@@ -316,3 +316,18 @@ def test_a_setting_that_leaves_nothing_to_learn_is_proof_enough(
     judge.end_run()
     found = rules_found(judge.findings, WARN)
     assert ("reward-never-moves" in found) is speaks
+
+
+@pytest.mark.parametrize(("first", "speaks"), [(-3.0, False), (-0.5, True)])
+def test_values_in_another_unit_than_the_logged_rewards_are_not_judged(
+    first: float, speaks: bool
+) -> None:
+    """Rewards that are normalised for the learner: its values exceed the returns from the start."""
+    columns: DrawnColumns = {
+        **OFF_POLICY_COLUMNS,
+        "reward_mean": lambda i: 0.8 + jitter(i, 0.05),
+        "ep_len": 200.0,
+        "actor_loss": lambda i: first if i < 8 else -30.0,
+    }
+    found = rules_found(findings(about("SAC", "off-policy"), draw_rows(columns)), WARN)
+    assert ("actor-loss-large" in found) is speaks

@@ -75,9 +75,10 @@ def actor_loss_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if history is None or not largest:
         return None
     value, early = history.level, abs(history.initial_level)
-    limit = limits["times"] * max(early, largest * _windows_ahead(run))
-    if abs(value) <= limit or early <= 0.0:
-        return None
+    most = largest * _windows_ahead(run)
+    limit = limits["times"] * max(early, most)
+    if abs(value) <= limit or not 0.0 < early <= most:
+        return None  # beyond all returns from the start: rewards are normalised for the learner
     if run.learned:
         return borderline(value, limit)
     message = (
