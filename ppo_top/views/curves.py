@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ppo_top.catalogue import METRIC_GROUPS, OTHER_GROUP, Concept, concept
@@ -82,6 +82,28 @@ def _panel_track(
         band=find_band(track.concept, run.profile),
         troubled=troubled_rows(run.findings, track.concept, row),
         goal=run.profile.goal if track.concept in GOAL_CONCEPTS else None,
+    )
+
+
+COUNTER_SAMPLES = 8
+"""Points of a track that are compared with a straight line."""
+
+
+def is_counter(track: Track, steps: Sequence[int]) -> bool:
+    """Whether a metric only counts along with the steps, as `global_step` or a number of samples
+    does: whole numbers on a straight line, which say nothing. `steps` are those of the timeline.
+    """
+    last = len(track) - 1
+    if last < COUNTER_SAMPLES - 1:
+        return False
+    points = [last * number // (COUNTER_SAMPLES - 1) for number in range(COUNTER_SAMPLES)]
+    first_step, last_step = steps[track.rows[0]], steps[track.rows[last]]
+    start, end = track.values[0], track.values[last]
+    return end > start and all(
+        track.values[at].is_integer()
+        and (track.values[at] - start) * (last_step - first_step)
+        == (end - start) * (steps[track.rows[at]] - first_step)
+        for at in points
     )
 
 

@@ -15,7 +15,7 @@ from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
 from ppo_top.text.format import healthy_text as range_text
 from ppo_top.views.checklist import CheckRow, make_check_rows
-from ppo_top.views.curves import Panel, PanelTrack, make_panels
+from ppo_top.views.curves import Panel, PanelTrack, is_counter, make_panels
 from ppo_top.views.judged_by import RESERVATION, enough_to_judge, has_reward, healthy_text, names
 from ppo_top.views.open_findings import OpenFinding, cleared_findings, open_findings
 from ppo_top.views.progress import Progress, run_progress
@@ -63,7 +63,8 @@ class RunView(NamedTuple):
             track
             for track in self.tracks
             if track.direction != "mono"
-            if len(track.track) > 1 or not track.track.concept.startswith(TAG_PREFIX)
+            if not track.track.concept.startswith(TAG_PREFIX)
+            or (len(track.track) > 1 and not is_counter(track.track, self.timeline.steps))
         ]
 
     @property

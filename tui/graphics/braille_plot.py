@@ -163,7 +163,10 @@ class _PlotCells:
                 return
 
     def _free_cells(self, row: int, amount: int, right: bool) -> int | None:
-        """Where `amount` cells are free, with blanks between them and curves; an edge first."""
+        """Where `amount` cells are free, with blanks between them and curves.
+
+        As far left as possible: at the right edge a number would read as the next panel's.
+        """
         taken = "".join(
             "x" if bits or (cell, row) in self.symbols else " "
             for cell, bits in enumerate(self.bits[row])
@@ -171,8 +174,6 @@ class _PlotCells:
         row_text, wanted = f" {taken} ", " " * (amount + 2)
         if not right and row_text.startswith(wanted[1:]):
             return 0
-        if row_text.endswith(wanted):
-            return self.width - amount
         found = row_text.rfind(wanted) if right else row_text.find(wanted)
         return None if found < 0 else found
 

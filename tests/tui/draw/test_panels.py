@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -153,6 +154,30 @@ def test_where_two_limits_share_a_row_the_nearer_one_is_named(make_ui_state: Mak
     text = "\n".join(map(plain_text, panel))
     assert "limit 0.1" in text
     assert not re.search(r"limit 0(?!\.)", text)
+
+
+def test_a_number_of_the_axis_does_not_touch_the_next_panel(make_ui_state: MakeUiState) -> None:
+    """The entropy begins where its upper number would stand: it takes the next free place, where
+    at the right edge it would read as a number of the neighbour.
+    """
+    panel = cells_of_panel(make_ui_state(DEMO_LOGS / SICK_RUN), "entropy", 60, 8)
+    assert 0 < plain_text(panel[1]).index("0.68") < 30
+
+
+def test_a_counter_of_an_unknown_trainer_is_not_drawn(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """It rises along with the steps, whatever its name; a ragged one and a schedule tell more."""
+    log = tmp_path / "run" / "metrics.jsonl"
+    log.parent.mkdir()
+    with log.open("w") as file:
+        for n in range(1, 41):
+            counts = {"train/global_step": 8 * n, "seen": 64 * n + 1}
+            tells = {"reward": n, "rooms": n * n, "beta": n / 40}
+            file.write(json.dumps(counts | tells) + "\n")
+    snap, _ = snapshot_of(make_ui_state(log.parent))
+    drawn = [region.target for region in draw_panels(snap, 140, 18).click_regions]
+    assert sorted(drawn) == ["reward_mean", "tag:beta", "tag:rooms"]
 
 
 def test_names_of_groups_are_not_part_of_a_chart(make_ui_state: MakeUiState) -> None:
