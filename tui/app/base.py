@@ -106,6 +106,7 @@ class BaseApp(App[int]):
         self._start_time = time.monotonic()
         self.draw_pace = DrawPace()
         self._drawn_run_id = ""
+        self._drawn_at = 0.0
         self._shown_states: list[object] = []
 
     # --- lifecycle --------------------------------------------------------------------------------
@@ -284,6 +285,8 @@ class BaseApp(App[int]):
             self.draw()
         if self.notifier_ready:
             self._remember()  # another run may have come to rest
+        if time.monotonic() - self._drawn_at < STATE_CHECK_INTERVAL_S:
+            return  # what was drawn since the last look shows the states as they are
         view = self.ui_state.view()
         now: list[object] = [
             (view.state, view.state_text) if view is not None else None,
@@ -328,6 +331,7 @@ class BaseApp(App[int]):
         self.ui_state.allow_stale = False
         self.click_regions = block.click_regions
         self.canvas.show_lines(block.lines)
+        self._drawn_at = time.monotonic()
         self.draw_pace.record(time.thread_time() - begin, self._read_to_end)
         if self.ui_state.needed_run_ids != self._needed_run_ids:
             self._needed_run_ids = self.ui_state.needed_run_ids

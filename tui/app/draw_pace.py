@@ -9,10 +9,11 @@ MIN_PAUSE_S = 0.1
 """The shortest time from new data to a redraw: more may be on its way."""
 
 MAX_PAUSE_S = 2.0
-"""The longest time that new data waits, where a redraw takes more than a fortieth of a second."""
+"""The longest time that new data waits, where a redraw takes more than a sixtieth of a second."""
 
-PAUSE_FACTOR = 80
-"""The time between two redraws, in times of what a redraw takes: an eightieth of a core."""
+PAUSE_FACTOR = 120
+"""The time between two redraws, in times of what a redraw takes. What Textual then writes takes a
+third as long again: together about a ninetieth of a core."""
 
 PAUSE_FACTOR_AT_START = 8
 """The same while logs are read that were there before: there is much to see."""

@@ -31,9 +31,9 @@ def test_after_a_pause_an_update_is_drawn_at_once() -> None:
     """What came before does not count any more; several records of one update come together."""
     clock = FakeClock()
     pace = DrawPace(clock)
-    pace.record(0.02, is_read=True)
-    assert pace.delay == pytest.approx(1.6)
-    clock.now += 1.6
+    pace.record(0.01, is_read=True)
+    assert pace.delay == pytest.approx(1.2)
+    clock.now += 1.2
     assert pace.delay == MIN_PAUSE_S
 
 
