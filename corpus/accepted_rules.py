@@ -185,6 +185,7 @@ CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
     ),
     "gamma-0": (
         *STANDSTILL,
+        "action-values-short",
         "returns-constant",
         "reward-wrong-way",
         "reward-plateau",
@@ -230,7 +231,7 @@ OTHER_CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
     "weights-reloaded-midway": FELL,
     "kl-limit-x500": STEP_SIZE,
     "kl-limit-tiny": NEVER_LEARNS,
-    "target-frozen": (*CRITIC, *NEVER_LEARNS, *VALUES),
+    "target-frozen": (*CRITIC, *NEVER_LEARNS, *VALUES, "action-values-short"),
     "target-copied": (*CRITIC, *NEVER_LEARNS, "reward-swings", *VALUES),
     "collecting-only": (*NEVER_LEARNS, "not-training", "updates-stuck"),
     "epsilon-stuck": (*ENTROPY_HIGH, *NEVER_LEARNS, "exploration-not-falling"),

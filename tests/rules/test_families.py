@@ -331,3 +331,44 @@ def test_values_in_another_unit_than_the_logged_rewards_are_not_judged(
     }
     found = rules_found(findings(about("SAC", "off-policy"), draw_rows(columns)), WARN)
     assert ("actor-loss-large" in found) is speaks
+
+
+def found_at_end(columns: DrawnColumns, count: int = 60) -> set[str]:
+    """What an off-policy learner is warned of when its run is over."""
+    judge = Judge(about("SAC", "off-policy"))
+    for row in draw_rows({**OFF_POLICY_COLUMNS, **columns}, count):
+        judge.add_row(row)
+    assert "action-values-short" not in rules_found(judge.findings)
+    judge.end_run()
+    return rules_found(judge.findings, WARN)
+
+
+SHORT_COLUMNS: DrawnColumns = {"reward_mean": lambda i: 60 + jitter(i, 1), "ep_len": 20.0}
+"""Three a step."""
+
+
+@pytest.mark.parametrize(
+    ("changed", "speaks"),
+    [
+        ({"actor_loss": -3.0}, True),
+        ({"actor_loss": -2.3}, True),
+        ({"actor_loss": -2.15}, False),
+        ({"actor_loss": -3.55}, True),
+        ({"actor_loss": -3.7}, False),
+        ({"actor_loss": 3.0}, False),
+        ({"actor_loss": -3.0, "ep_len": 4.9, "reward_mean": 14.7}, False),
+        ({"actor_loss": lambda i: -3.0 if i < 38 else -6.0}, False),
+        ({"actor_loss": lambda i: -3.0 if i < 53 else -6.0}, True),
+    ],
+    ids=["one step", "nearly", "too little", "a bit more", "more", "sign", "short", "once", "last"],
+)
+def test_values_of_one_step_until_the_end(changed: DrawnColumns, speaks: bool) -> None:
+    """The discount is 0, or the target network never follows; every critic passes there once."""
+    assert ("action-values-short" in found_at_end({**SHORT_COLUMNS, **changed})) is speaks
+
+
+@pytest.mark.parametrize(("count", "speaks"), [(42, True), (38, False)])
+def test_values_of_one_step_are_told_by_twenty_rows(count: int, speaks: bool) -> None:
+    """Those of the second half."""
+    found = found_at_end({**SHORT_COLUMNS, "actor_loss": -3.0}, count)
+    assert ("action-values-short" in found) is speaks

@@ -173,7 +173,6 @@ KNOWN_FAILURES: Mapping[tuple[str, str], str] = {
     **{(name, "frozenlake-observations-zero-midway-s11"): OTHER_CAUSE for name in OWN[:2]},
     ("rewards plus 1,000", "cartpole-policy-frozen-midway-s31"): OTHER_CAUSE,
     ("rewards plus 1,000", "pointmass-ddpg-observations-zero-s14"): OTHER_CAUSE,
-    ("rewards by 1,000", "mountaincar-discrete-entropy-bonus-s11"): OTHER_CAUSE,
 }  # fmt: skip
 """(transformation, run) -> why they differ as yet."""
 

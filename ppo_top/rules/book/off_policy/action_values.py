@@ -8,8 +8,9 @@ from ppo_top.rules.advice.critic_symptoms import (
     steps_rewarded,
     values_wrong,
 )
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import ACTOR_LOSSES, RuleContext
-from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import OFF_POLICY, VALUE_BASED, WARN, WATCH
@@ -42,6 +43,32 @@ def values_contradict(run: RuleContext, limits: RuleLimits) -> Assessment | None
         level = WARN if loss_kept(run) else WATCH
         return Assessment(level, value, None, message, concepts=_logged(run))
     return None
+
+
+def values_short_at_end(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """At the end of a run its action values are still those of the next reward alone.
+
+    Every critic passes there on its way; one whose discount is 0, or whose target network never
+    follows, stays (labelled runs: at most 58 % of a healthy run's last rows are like that).
+    """
+    loss, reward = run.first_logged(ACTOR_LOSSES), run.reward
+    length = run.histories.get("ep_len")
+    if not run.ended or loss is None or reward is None or length is None or run.at_max:
+        return None
+    count = min(MAX_RECENT_VALUES, loss.count // 2)
+    if count < limits["rows"] or min(length.count, reward.history.count) < count:
+        return None
+    newest = (each.newest(count) for each in (loss, reward.history, length))
+    shares = [-value * steps / total for value, total, steps in zip(*newest, strict=True) if total]
+    short = sum(limits["low"] <= share <= limits["high"] for share in shares)
+    if length.level < limits["length"] or short < limits["share"] * count:
+        return None
+    message = "action values are worth one step's reward to the end: what follows is not learned"
+    return Assessment(WARN, loss.level, None, message, concepts=_logged(run), immediate=True)
+
+
+def _goes_on(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return not run.ended
 
 
 def _logged(run: RuleContext) -> tuple[str]:
@@ -82,6 +109,27 @@ RULES = (
             "check the sign of the reward, and of each loss",
             "check that the critic's weights change",
         ),
+        source="a value is the sum of discounted rewards (Sutton and Barto 2018, section 3.5)",
+        grade="C",
+    ),
+    Rule(
+        id="action-values-short",
+        title="Action values see one step only",
+        description="action values amount to the reward of one step until the run ends",
+        concepts=("actor_loss",),
+        related=("reward_mean", "ep_len"),
+        assess=values_short_at_end,
+        stays_calm=_goes_on,
+        judged_at=ACTOR_LOSSES,
+        at_end=True,
+        families=frozenset({OFF_POLICY}),
+        limits={"rows": 20, "low": 0.75, "high": 1.2, "share": 0.7, "length": 5.0},
+        persistence=k_of_n(1, 1),
+        causes=(
+            "discount (gamma) too small: only the next reward counts",
+            "target network too slow or too fast for the critic",
+        ),
+        remedies=("raise {gamma:below 0.9} to 0.99", "check the update of the target network"),
         source="a value is the sum of discounted rewards (Sutton and Barto 2018, section 3.5)",
         grade="C",
     ),
