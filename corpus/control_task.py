@@ -50,6 +50,9 @@ OWN_LOGS = ("colons", "events", "csv", "bars", "jsonl", "logging", "events")
 SMALL_OWN_LOGS = tuple(way for way in OWN_LOGS if way != "events")
 """Without event files, which hold every episode: hundreds of kilobytes where these are short."""
 
+OTHER_OWN_LOGS = ("episodes", "equals", "dict", "sheet", "records")
+"""Further ways of the last part's scripts, with other names for the same figures."""
+
 
 def on_policy(name: str, environment: str, split: str, steps: int, **more: Any) -> ControlTask:
     """Eight environments, with PPO unless `algorithm` says otherwise."""

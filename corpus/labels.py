@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import statistics
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,14 @@ def label(runs: Path) -> None:
         if len(healthy) >= 2:
             labelled |= judge_harm(meta, healthy)
         if labelled != meta:
-            path.write_text(json.dumps(labelled, indent=1) + "\n", encoding="utf-8")
+            write_meta(path, labelled)
+
+
+def write_meta(path: Path, meta: Meta) -> None:
+    """Write a meta.json at once: trainings beside this one read those of all runs."""
+    new = path.with_suffix(f".{os.getpid()}")
+    new.write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
+    new.replace(path)
 
 
 def healthy_runs(metas: list[Meta]) -> list[Meta]:

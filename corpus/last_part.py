@@ -27,7 +27,7 @@ from corpus.unseen_tasks import LAST_TASKS
 LAST_RUNS = Path(__file__).resolve().parent / "last_runs"
 JUDGED_PARTS = Path(__file__).resolve().parent / "last"
 COMMIT_FILE = "commit.txt"
-HEALTHY_RUNS, FAULTY_RUNS = 8, 12
+HEALTHY_RUNS, FAULTY_RUNS = 10, 16
 """Runs a task."""
 
 

@@ -10,7 +10,13 @@ from corpus.control_task import (
     own,
     value_based,
 )
-from corpus.unseen_tasks import FIRST_LAST_TASKS, LAST_TASKS, LATER_TASKS, SHAPE_TASKS
+from corpus.unseen_tasks import (
+    FIRST_LAST_TASKS,
+    LAST_TASKS,
+    LATER_TASKS,
+    SECOND_LAST_TASKS,
+    SHAPE_TASKS,
+)
 
 # rl-baselines3-zoo's hyperparameters, with fewer steps where a task is learnt sooner.
 CONTROL_TASKS = {
@@ -223,6 +229,7 @@ FURTHER_TASKS = (
 CONTROL_TASKS |= {
     task.name: task
     for task in (
-        *FAMILY_TASKS, *FURTHER_TASKS, *LATER_TASKS, *FIRST_LAST_TASKS, *SHAPE_TASKS, *LAST_TASKS,
+        *FAMILY_TASKS, *FURTHER_TASKS, *LATER_TASKS, *FIRST_LAST_TASKS, *SHAPE_TASKS,
+        *SECOND_LAST_TASKS, *LAST_TASKS,
     )
 }  # fmt: skip

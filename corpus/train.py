@@ -40,7 +40,7 @@ from corpus.faults import (
     ModelChange,
     hyperparameters,
 )
-from corpus.labels import label
+from corpus.labels import label, write_meta
 from corpus.own import ALGORITHMS
 from corpus.own_logs import LogWriter
 from corpus.plan import PlannedRun, planned_runs
@@ -112,10 +112,12 @@ class Training:
         """Train with the script `corpus.own`."""
         torch.manual_seed(self.seed)
         envs = [self.environment() for _ in range(self.task.environments)]
-        log = LogWriter(self.way, LOGS, self.task.timesteps, self.row_steps)
         options = hyperparameters(self.task, self.fault)
-        script = ALGORITHMS[self.task.algorithm](envs, options, self.seed, log)
-        script.train(self.task.timesteps, self.fault.model, self.onset)
+        with contextlib.closing(
+            LogWriter(self.way, LOGS, self.task.timesteps, self.row_steps)
+        ) as log:
+            script = ALGORITHMS[self.task.algorithm](envs, options, self.seed, log)
+            script.train(self.task.timesteps, self.fault.model, self.onset)
 
     def facts(self) -> dict[str, Any]:
         """What is known of the run afterwards: true returns, and rows since the fault began."""
@@ -200,7 +202,7 @@ def train(run: PlannedRun, runs: Path, task: ControlTask | None = None) -> dict[
         "seconds": round(time.monotonic() - started, 1),
         "versions": versions(),
     }
-    (folder / "meta.json").write_text(json.dumps(meta, indent=1) + "\n", encoding="utf-8")
+    write_meta(folder / "meta.json", meta)
     return meta
 
 

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from corpus.control_task import SMALL_OWN_LOGS, off_policy, on_policy, own, value_based
+from corpus.control_task import (
+    OTHER_OWN_LOGS,
+    SMALL_OWN_LOGS,
+    off_policy,
+    on_policy,
+    own,
+    value_based,
+)
 
 LATER_TASKS = (
     off_policy("kiln-sac", "Kiln-v0", "tune", 6_000, options={"learning_rate": 2e-3}),
@@ -99,48 +106,91 @@ SHAPE_TASKS = (
 )  # fmt: skip
 """*Tune* tasks of other shapes: a curriculum, good from the start, heavy tails, falls."""
 
-LAST_TASKS = (
+SECOND_LAST_TASKS = (
     on_policy(
-        "cards-ppo", "Cards-v0", "last", 60_000,
+        "cards-ppo", "Cards-v0", "tune", 60_000,
         options={"n_steps": 128, "batch_size": 256, "learning_rate": 1e-3},
     ),
     on_policy(
-        "patrol-ppo", "Patrol-v0", "last", 60_000,
+        "patrol-ppo", "Patrol-v0", "check", 60_000,
         options={"n_steps": 128, "batch_size": 256, "learning_rate": 1e-3},
     ),
     on_policy(
-        "cliff-a2c", "Cliff-v0", "last", 60_000, log_interval=8, algorithm="A2C",
+        "cliff-a2c", "Cliff-v0", "tune", 60_000, log_interval=8, algorithm="A2C",
         normalize=True, options={"n_steps": 16, "learning_rate": 1e-3},
     ),
     on_policy(
-        "crane-trpo", "Crane-v0", "last", 50_000, algorithm="TRPO",
+        "crane-trpo", "Crane-v0", "tune", 50_000, algorithm="TRPO",
         options={"n_steps": 128, "learning_rate": 1e-3, "target_kl": 0.01},
     ),
-    value_based("patrol-dqn", "Patrol-v0", "last", 12_000, log_interval=2),
-    value_based("cliff-dqn", "Cliff-v0", "last", 10_000, log_interval=4),
-    value_based("cliff-qrdqn", "Cliff-v0", "last", 10_000, log_interval=4, options={
+    value_based("patrol-dqn", "Patrol-v0", "check", 12_000, log_interval=2),
+    value_based("cliff-dqn", "Cliff-v0", "tune", 10_000, log_interval=4),
+    value_based("cliff-qrdqn", "Cliff-v0", "tune", 10_000, log_interval=4, options={
         "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10},
     }),
-    value_based("cards-dqn", "Cards-v0", "last", 10_000, log_interval=80),
-    off_policy("crane-sac", "Crane-v0", "last", 8_000, options={"gradient_steps": 2}),
+    value_based("cards-dqn", "Cards-v0", "tune", 10_000, log_interval=80),
+    off_policy("crane-sac", "Crane-v0", "tune", 8_000, options={"gradient_steps": 2}),
     off_policy(
-        "crane-td3", "Crane-v0", "last", 8_000,
+        "crane-td3", "Crane-v0", "tune", 8_000,
         options={"gradient_steps": 4, "learning_rate": 1e-3, "action_noise": 0.3},
     ),
     off_policy(
-        "double-pendulum-tqc", "InvertedDoublePendulum-v5", "last", 8_000, log_interval=4,
+        "double-pendulum-tqc", "InvertedDoublePendulum-v5", "check", 8_000, log_interval=4,
         options={"gradient_steps": 2, "learning_rate": 1e-3},
     ),
     off_policy(
-        "double-pendulum-ddpg", "InvertedDoublePendulum-v5", "last", 8_000, log_interval=4,
+        "double-pendulum-ddpg", "InvertedDoublePendulum-v5", "check", 8_000, log_interval=4,
         options={"gradient_steps": 4, "learning_rate": 1e-3},
     ),
-    own("patrol-own-ppo", "Patrol-v0", "last", 60_000, n_steps=64),
-    own("cliff-own-dqn", "Cliff-v0", "last", 20_000),
-    own("cliff-own-ppo", "Cliff-v0", "last", 60_000, n_steps=64, ent_coef=0.01),
+    own("patrol-own-ppo", "Patrol-v0", "check", 60_000, n_steps=64),
+    own("cliff-own-dqn", "Cliff-v0", "tune", 20_000),
+    own("cliff-own-ppo", "Cliff-v0", "tune", 60_000, n_steps=64, ent_coef=0.01),
     own(
-        "cards-own-reinforce", "Cards-v0", "last", 60_000, SMALL_OWN_LOGS, n_steps=64,
+        "cards-own-reinforce", "Cards-v0", "tune", 60_000, SMALL_OWN_LOGS, n_steps=64,
         learning_rate=3e-3,
+    ),
+)  # fmt: skip
+"""The tasks of the second last part, before it was judged; now in *tune* and *check*."""
+
+LAST_TASKS = (
+    on_policy(
+        "bridge-ppo", "Bridge-v0", "last", 30_000,
+        options={"n_steps": 64, "batch_size": 256, "n_epochs": 5, "learning_rate": 2e-3},
+    ),
+    on_policy(
+        "farm-ppo", "Farm-v0", "last", 40_000,
+        options={"n_steps": 64, "batch_size": 256, "n_epochs": 8, "learning_rate": 2e-3},
+    ),
+    on_policy(
+        "sorting-a2c", "Sorting-v0", "last", 40_000, log_interval=8, algorithm="A2C",
+        options={"n_steps": 16, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "sailing-trpo", "Sailing-v0", "last", 30_000, algorithm="TRPO",
+        options={"n_steps": 80, "learning_rate": 1e-3, "target_kl": 0.02},
+    ),
+    value_based("catch-dqn", "Catch-v0", "last", 7_000, log_interval=10),
+    value_based("sorting-dqn", "Sorting-v0", "last", 8_000, log_interval=10),
+    value_based("bridge-dqn", "Bridge-v0", "last", 8_000, log_interval=4),
+    value_based("catch-qrdqn", "Catch-v0", "last", 7_000, log_interval=10, options={
+        "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10},
+    }),
+    off_policy("sailing-tqc", "Sailing-v0", "last", 4_800),
+    off_policy("berth-td3", "Berth-v0", "last", 6_000),
+    off_policy("sailing-ddpg", "Sailing-v0", "last", 5_000),
+    off_policy(
+        "pusher-sac", "Pusher-v5", "last", 6_000,
+        options={"gradient_steps": 4, "learning_rate": 1e-3},
+    ),
+    own("bridge-own-ppo", "Bridge-v0", "last", 40_000, OTHER_OWN_LOGS, n_steps=64),
+    own("catch-own-ppo", "Catch-v0", "last", 30_000, OTHER_OWN_LOGS, n_steps=64),
+    own(
+        "sorting-own-dqn", "Sorting-v0", "last", 24_000, OTHER_OWN_LOGS, gamma=0.9,
+        learning_rate=2e-3,
+    ),
+    own(
+        "farm-own-reinforce", "Farm-v0", "last", 60_000, OTHER_OWN_LOGS, n_steps=64,
+        learning_rate=5e-3, gamma=0.7,
     ),
 )  # fmt: skip
 """Tasks of the last part: their environments stand nowhere else."""

@@ -11,6 +11,7 @@ from corpus.environments.choices import (
     Bandit,
     Betting,
     Cards,
+    Farm,
     Ferry,
     Harvest,
     Inventory,
@@ -23,16 +24,20 @@ from corpus.environments.choices import (
 from corpus.environments.continuous import (
     Arm,
     Beam,
+    Berth,
     Crane,
     Cruise,
     Glider,
     Kiln,
     Mixing,
     PointMass,
+    Sailing,
     Tank,
     Thermostat,
 )
 from corpus.environments.moving import (
+    Bridge,
+    Catch,
     Cliff,
     Corridor,
     Docking,
@@ -42,6 +47,7 @@ from corpus.environments.moving import (
     Lift,
     Maze,
     Patrol,
+    Sorting,
     Windy,
 )
 
@@ -52,6 +58,7 @@ STEP_LIMITS = {
     Kiln: 80, Glider: 150, Foraging: 60, Lift: 60,
     Ladder: 20, Ferry: 30, Prospect: 12, Beam: 200,
     Cards: 20, Cliff: 100, Patrol: 100, Crane: 120,
+    Farm: 20, Bridge: 200, Sorting: 40, Catch: 20, Sailing: 80, Berth: 100,
 }  # fmt: skip
 
 for kind, limit in STEP_LIMITS.items():

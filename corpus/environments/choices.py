@@ -289,3 +289,25 @@ class Cards(SmallEnvironment):
     def observe(self) -> Any:
         """The total, the bank's card, and whether an ace counts 11."""
         return np.array([self.total / 10.0, self.bank / 5.0, float(self.soft)], np.float32)
+
+
+class Farm(SmallEnvironment):
+    """Both signs, hundreds: the year's weather decides more than watering three fields rightly."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = box(4)
+
+    def begin(self) -> None:
+        """Draw the year's weather, and how dry the fields are."""
+        self.weather = self.np_random.normal(0, 15.0)
+        self.dryness = self.np_random.uniform(0, 1, 3)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Water a field: the driest one pays."""
+        paid = 20.0 * (int(action) == int(self.dryness.argmax()))
+        self.dryness = self.np_random.uniform(0, 1, 3)
+        return self.weather + paid + self.np_random.normal(0, 5.0), False
+
+    def observe(self) -> Any:
+        """Dryness and weather."""
+        return np.array([*(2.0 * self.dryness - 1.0), self.weather / 15.0], np.float32)

@@ -255,3 +255,51 @@ class Crane(SmallEnvironment):
         return np.array(
             [self.crane, 10 * self.speed, 5 * self.angle, 10 * self.swing, gap], np.float32
         )
+
+
+class Sailing(SmallEnvironment):
+    """Both signs, hundreds: sail towards a mark, though not into the wind, for 80 steps."""
+
+    action_space = box(1, 1.0)
+    observation_space = box(4)
+
+    def begin(self) -> None:
+        """Draw course, wind and where the mark lies; all are angles."""
+        self.course, self.wind, self.mark = self.np_random.uniform(-np.pi, np.pi, 3)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Turn; across the wind a boat is fastest, against it it drifts back."""
+        turn = float(np.clip(np.asarray(action, float).reshape(-1)[0], -1, 1))
+        self.course += 0.4 * turn + self.np_random.normal(0, 0.05)
+        self.wind += self.np_random.normal(0, 0.03)
+        against = np.cos(self.course - self.wind)
+        speed = -0.2 if against > 0.75 else 1.0 - 0.4 * abs(against)
+        return 5.0 * speed * float(np.cos(self.course - self.mark)), False
+
+    def observe(self) -> Any:
+        """Wind and mark, as seen from the boat."""
+        angles = np.array([self.wind - self.course, self.mark - self.course])
+        return np.concatenate([np.cos(angles), np.sin(angles)]).astype(np.float32)
+
+
+class Berth(SmallEnvironment):
+    """Negative, from -200 to -20, and over the sooner the better: stop a boat at its berth."""
+
+    action_space = box(2, 1.0)
+    observation_space = box(4)
+
+    def begin(self) -> None:
+        """Lie somewhere off the berth."""
+        self.place, self.speed = self.np_random.uniform(-2, 2, 2), np.zeros(2)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Push; the way to go costs, and so does time."""
+        push = np.clip(np.asarray(action, float), -1, 1)
+        self.speed = 0.9 * self.speed + 0.05 * push + self.np_random.normal(0, 0.005, 2)
+        self.place = np.clip(self.place + self.speed, -3, 3)
+        apart = float(np.abs(self.place).sum())
+        return -0.3 - apart, apart < 0.3 and float(np.abs(self.speed).sum()) < 0.2
+
+    def observe(self) -> Any:
+        """Place and speed."""
+        return np.concatenate([self.place, 5.0 * self.speed]).astype(np.float32)

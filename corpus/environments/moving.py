@@ -266,3 +266,78 @@ class Patrol(SmallEnvironment):
         return np.concatenate([self.place / 3 - 1, way / 3, np.eye(4)[self.next]]).astype(
             np.float32
         )
+
+
+class Bridge(SmallEnvironment):
+    """Episodes of 4 to 120 steps, 0.5 a step: cross bridges of any length; a fall costs 5."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = box(2)
+
+    def begin(self) -> None:
+        """Draw the bridge's length: short ones are as frequent as long ones."""
+        self.left = int(np.exp(self.np_random.uniform(np.log(4), np.log(120))))
+        self.lean, self.drift = self.np_random.uniform(-0.3, 0.3), 0.0
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Lean left, not at all, or right; the wind leans, too."""
+        push = 0.15 * (int(action) - 1)
+        self.drift = 0.8 * self.drift + push + 0.03 * self.lean + self.np_random.normal(0, 0.06)
+        self.lean += self.drift
+        self.left -= 1
+        return (-5.0, True) if abs(self.lean) > 1.0 else (0.5, self.left <= 0)
+
+    def observe(self) -> Any:
+        """Lean and drift."""
+        return np.array([self.lean, 3.0 * self.drift], np.float32)
+
+
+class Sorting(SmallEnvironment):
+    """Negative and small, 0.1 a swap: the sooner five numbers are in order, the sooner it ends."""
+
+    action_space = spaces.Discrete(4)
+    observation_space = box(5)
+
+    def begin(self) -> None:
+        """Shuffle."""
+        self.order = self.np_random.permutation(5)
+        if self.sorted():
+            self.order = self.order[::-1].copy()
+
+    def sorted(self) -> bool:
+        """Whether the numbers rise."""
+        return bool((np.diff(self.order) > 0).all())
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Swap two neighbours."""
+        place = int(action)
+        self.order[[place, place + 1]] = self.order[[place + 1, place]]
+        return -0.1, self.sorted()
+
+    def observe(self) -> Any:
+        """The numbers."""
+        return (self.order / 2.0 - 1.0).astype(np.float32)
+
+
+class Catch(SmallEnvironment):
+    """Success or not: 1 for catching a leaf that falls ten rows, at first with the wind."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = box(3)
+
+    def begin(self) -> None:
+        """Let a leaf fall; stand in the middle."""
+        self.leaf, self.hand, self.height = int(self.np_random.integers(9)), 4, 10
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Step left, wait, or step right."""
+        self.hand = min(8, max(0, self.hand + int(action) - 1))
+        if self.height > 5:
+            self.leaf = min(8, max(0, self.leaf + int(self.np_random.integers(-1, 2))))
+        self.height -= 1
+        return float(self.height == 0 and self.leaf == self.hand), self.height == 0
+
+    def observe(self) -> Any:
+        """How far the leaf is, hand and height."""
+        apart = (self.leaf - self.hand) / 4
+        return np.array([apart, self.hand / 4 - 1, self.height / 5 - 1], np.float32)

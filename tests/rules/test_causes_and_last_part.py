@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from corpus.last_part import (
     judge_once,
     judged_parts,
 )
-from corpus.table import CORPUS_RUNS
+from corpus.table import CORPUS_RUNS, FAMILIES, run_family
 from corpus.tasks import CONTROL_TASKS
 from corpus.unseen_tasks import LAST_TASKS
 
@@ -89,11 +91,28 @@ def test_the_last_part_is_drawn_from_the_commit() -> None:
 
 
 def test_the_last_part_has_environments_of_its_own() -> None:
-    """At least three, none of which stands in another part."""
+    """At least four, none of which stands in another part or has been judged in one."""
     known = {task.environment for task in CONTROL_TASKS.values() if task not in LAST_TASKS}
+    judged = {name for part in judged_parts() for name in part["environments"]}
+    stored = {
+        json.loads(path.read_text())["environment"] for path in CORPUS_RUNS.glob("*/meta.json")
+    }
     unseen = {task.environment for task in LAST_TASKS}
-    assert len(unseen) >= 3
-    assert not unseen & known
+    assert len(unseen) >= 4
+    assert not unseen & (known | judged | stored)
+
+
+def test_the_last_part_has_enough_of_each_family() -> None:
+    """34 are left where one run in seven fails to learn, and two faults in five do no harm."""
+    healthy: Counter[str] = Counter()
+    faulty: Counter[str] = Counter()
+    for name, fault, _ in drawn_runs("a1", LAST_TASKS):
+        task = CONTROL_TASKS[name]
+        family = run_family({"producer": task.producer, "algorithm": task.algorithm})
+        (healthy if fault == "none" else faulty)[family] += 1
+    assert healthy.keys() == faulty.keys() == set(FAMILIES) - {"language model"}
+    assert min(healthy.values()) * 6 / 7 >= 34
+    assert min(faulty.values()) * 3 / 5 >= 34
 
 
 def test_the_last_part_belongs_to_one_clean_commit(tmp_path: Path) -> None:
