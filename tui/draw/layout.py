@@ -179,12 +179,13 @@ def _run_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlo
     for top in (past_banner(snap, cells), loading_bar(snap, cells)):
         if top:
             block.lines.append(top)
-    left = rows - 1 - len(block.lines)  # the timeline stands below
     airy = rows >= 30
     listed: frozenset[str] = frozenset()
     if "finding" not in snap.hidden_sections:
         block.append_block(_verdict(snap, cells, _verdict_rows(rows)))
-        left = rows - 1 - len(block.lines)
+    else:
+        block.lines.append(section_title(snap, "Verdict (2 shows it)", cells))
+    left = rows - 1 - len(block.lines)  # the timeline stands below
     if "values" not in snap.hidden_sections and left > 2:
         room = left - 1 if airy else left
         shown = min(len(view.checklist), _value_rows(snap, view, room, airy))
