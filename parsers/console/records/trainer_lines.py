@@ -98,6 +98,16 @@ TRAINER_LINES = (
         {"reward": "average_episode_rewards"},
     ),
     TrainerLine(
+        "incre win rate is ",
+        re.compile(rf"^incre win rate is (?P<rate>{_NUMBER})\.?$"),
+        {"rate": "incre_win_rate"},
+    ),
+    TrainerLine(
+        "eval win rate is ",
+        re.compile(rf"^eval win rate is (?P<rate>{_NUMBER})\.?$"),
+        {"rate": "eval_win_rate"},
+    ),
+    TrainerLine(
         "Average Reward after ",
         re.compile(rf"Average Reward after \d{{1,9}} episodes: (?P<reward>{_NUMBER})"),
         {"reward": "Average Reward"},

@@ -2,7 +2,8 @@
 
 Stable-Baselines3 prints a row for each group (`| train/ | |`) and indents its members by three
 spaces; Spinning Up and the old baselines have plain keys. Scripts draw theirs with rich, tabulate
-or prettytable, most with a header.
+or prettytable, most with a header. garage (dowel) and rllab print tabulate's two columns without
+borders, between rules of dashes with a gap.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from ppo_top.parsers.shared.names.metric_names import is_metric
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _RULE_STARTS = frozenset("-+─━═┌├└┏┣┡┢┗╔╠╚╭╰╒╞╘╓╟╙")
-_RULE = re.compile(r"[-+=─-╿|]{10,}")
+_RULE = re.compile(r"[-+=─-╿|]{10,}|-{4,}  -{2,}")
+_GAP = "  "
 _TABLE_ROW = re.compile(r"[|│┃║]([^|│┃║]*)[|│┃║]([^|│┃║]*)[|│┃║]")
+_COLUMNS = re.compile(r"(\S{1,200}(?: \S{1,200}){0,9}) {2,200}(\S{1,40})")
 
 
 def is_rule(text: str) -> bool:
@@ -28,6 +31,7 @@ STEP_ROWS = (
     "total_timesteps",
     "misc/total_timesteps",
     "TotalEnvInteracts",
+    "TotalEnvSteps",
     "TimestepsSoFar",
     "total timesteps",
     "total/steps",
@@ -51,7 +55,7 @@ STEP_ROWS = (
 )
 """Rows that say the step, the best first."""
 
-_SURE_STEP_ROWS = 7
+_SURE_STEP_ROWS = 8
 _MAX_TABLE_ROWS = 1000
 _MAX_OTHER_LINES = 20
 
@@ -93,7 +97,7 @@ class ConsoleTable:
         self._names = RowNames()
         self._values: list[tuple[str, float]] = []
         self._rows = self._other_lines = 0
-        self._is_boxed = False
+        self._is_boxed = self._has_gap = False
 
     @property
     def has_rows(self) -> bool:
@@ -105,11 +109,13 @@ class ConsoleTable:
         closes = bool(self._values)
         record = self.pop_record()
         self.is_open, self._is_boxed = not closes, text[0] != "-"
+        self._has_gap = _GAP in text
         return record
 
     def add_line(self, text: str) -> bool:
         """Add a line if it is a row of the open table."""
-        match = _TABLE_ROW.fullmatch(text) if self.is_open else None
+        row = _COLUMNS if self._has_gap else _TABLE_ROW
+        match = row.fullmatch(text) if self.is_open else None
         if match is None:
             return False
         cell, value = match.groups()

@@ -1,0 +1,221 @@
+"""What trainers of research groups print, from their print statements to the verdict.
+
+Made up after the sources: PyMARL `src/utils/logging.py` (print_recent_stats), on-policy
+`runner/shared/mpe_runner.py` and `smac_runner.py`, OmniSafe `common/logger.py` (a rich table),
+garage `_functions.py` (log_performance) and `torch/algos/vpg.py` with dowel's table, DeepSpeed-Chat
+`step3_rlhf_finetuning/main.py` in its first and its later wording.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import ppo_top
+
+UPDATES = 50
+FALLS_AT = 35
+"""The update at which a sick run loses what it has learned."""
+
+
+class Update(NamedTuple):
+    """One update of a made-up run. `reward` rises from 0 to 100; `is_broken` after the fall."""
+
+    number: int
+    reward: float
+    is_broken: bool
+    value_loss: float
+
+    @property
+    def kl(self) -> float:
+        """Jumps when the run breaks."""
+        return 0.9 if self.is_broken else 0.012
+
+    @property
+    def entropy(self) -> float:
+        """Falls slowly."""
+        return 1.4 - 0.005 * self.number
+
+
+def print_pymarl(update: Update) -> str:
+    """Four statistics a line, in the order of their names."""
+    stats = {
+        "battle_won_mean": 0.5,
+        "ep_length_mean": 58.25,
+        "epsilon": max(0.05, 1 - update.number / 10),
+        "grad_norm": 1.5,
+        "loss": update.value_loss,
+        "q_taken_mean": 0.75,
+        "return_mean": update.reward,
+        "return_std": 2.0,
+        "target_mean": 0.75,
+        "td_error_abs": 0.1,
+        "test_return_mean": update.reward + 1,
+    }
+    cells = [f"{name + ':':<25}{value:>8.4f}" for name, value in stats.items()]
+    lines = ["\t".join(cells[start : start + 4]) for start in range(0, len(cells), 4)]
+    at = f"[INFO 12:00:{update.number:02d}] my_main"
+    steps = 10_000 * update.number
+    head = f"{at} Recent Stats | t_env: {steps:>10} | Episode: {167 * update.number:>8}"
+    return "\n".join((f"{at} t_env: {steps} / 2050000", head, *lines, ""))
+
+
+def print_mappo(update: Update) -> str:
+    """Two sentences; the particle environments print a reward."""
+    return (
+        "\n Scenario simple_spread Algo rmappo Exp check updates "
+        f"{update.number}/625 episodes, total num timesteps {10_000 * update.number}/2000000, "
+        f"FPS 512.\n\naverage episode rewards is {update.reward}\n"
+    )
+
+
+def printed(row: Mapping[str, float]) -> dict[str, str]:
+    """Names and values as a table shows them."""
+    return {name: f"{value:.8g}" for name, value in row.items()}
+
+
+def print_omnisafe(update: Update) -> str:
+    """A rich table with a header."""
+    row = printed(
+        {
+            "Metrics/EpRet": update.reward,
+            "Metrics/EpCost": 25.0,
+            "Train/Epoch": update.number - 1.0,
+            "Train/KL": update.kl,
+            "Train/Entropy": update.entropy,
+            "Loss/Loss_reward_critic": update.value_loss,
+            "Value/reward": 3.5,
+            "TotalEnvSteps": 10_000.0 * update.number,
+        }
+    )
+    head = (
+        f"┏{'━' * 32}┳{'━' * 16}┓\n┃ {'Metrics':<30} ┃ {'Value':<14} ┃\n┡{'━' * 32}╇{'━' * 16}┩\n"
+    )
+    rows = "".join(f"│ {name:<30} │ {value:<14} │\n" for name, value in row.items())
+    return f"{head}{rows}└{'─' * 32}┴{'─' * 16}┘\n"
+
+
+def print_garage(update: Update) -> str:
+    """Two columns without borders, between rules with a gap."""
+    row = printed(
+        {
+            "Evaluation/AverageDiscountedReturn": update.reward / 2,
+            "Evaluation/AverageReturn": update.reward,
+            "Evaluation/NumEpisodes": 50.0,
+            "GaussianMLPPolicy/KL": update.kl,
+            "GaussianMLPPolicy/Entropy": update.entropy,
+            "GaussianMLPValueFunction/LossAfter": update.value_loss,
+            "TotalEnvSteps": 10_000.0 * update.number,
+        }
+    )
+    rule = f"{'-' * 34}  {'-' * 12}\n"
+    head = f"2020-06-01 12:00:{update.number:02d} | [ppo] epoch #{update.number} | Time 5.20 s\n"
+    return head + rule + "".join(f"{name:<34}  {row[name]:>12}\n" for name in row) + rule
+
+
+def print_deepspeed_chat(update: Update) -> str:
+    """Since June 2023."""
+    loss = "inf" if update.is_broken else f"{update.value_loss}"
+    return (
+        f"Epoch: 0 | Step: {update.number} | PPO Epoch: 1 | Actor Loss: {loss} | "
+        f"Critic Loss: {loss} | Unsupervised Loss: 0.0\n"
+        "End-to-End => Latency: 2.12s, TFLOPs: 10.50, Samples/sec: 7.55, Time/seq 0.13s\n"
+        f"Average reward score: {update.reward} | EMA reward score: {update.reward / 2}\n"
+        f"{'-' * 85}\n"
+    )
+
+
+def print_first_deepspeed_chat(update: Update) -> str:
+    """Before June 2023."""
+    loss = "inf" if update.is_broken else f"{update.value_loss}"
+    return (
+        f"epoch: 0|step: {update.number}|ppo_ep: 1|act_loss: {loss}|cri_loss: {loss}"
+        f"|unsuper_loss: 0.0\naverage reward score: {update.reward}\n{'-' * 85}\n"
+    )
+
+
+class Printer(NamedTuple):
+    """How a trainer prints an update, and what is known of it."""
+
+    write: Callable[[Update], str]
+    producer: str
+    reward_tag: str
+    steps_per_update: int = 10_000
+    found: str = "reward-crash"
+
+
+PRINTERS = {
+    "pymarl": Printer(print_pymarl, "pymarl", "return_mean"),
+    "mappo": Printer(print_mappo, "on-policy", "average_episode_rewards"),
+    "omnisafe": Printer(print_omnisafe, "omnisafe", "Metrics/EpRet", found="kl-high"),
+    "garage": Printer(print_garage, "garage", "Evaluation/AverageReturn"),
+    "deepspeed-chat": Printer(
+        print_deepspeed_chat, "deepspeed-chat", "Average reward score", 1, "non-finite"
+    ),
+    "first deepspeed-chat": Printer(
+        print_first_deepspeed_chat, "deepspeed-chat", "average reward score", 1, "non-finite"
+    ),
+}
+
+
+def made_up_run(*, is_sick: bool) -> list[Update]:
+    """Rewards that rise for 40 updates; a sick run falls back to its start."""
+    draw = random.Random(5)
+    updates = []
+    for number in range(1, UPDATES + 1):
+        broken = is_sick and number > FALLS_AT
+        reward = 0.0 if broken else 2.5 * min(number, 40)
+        value_loss = 5 / number + draw.uniform(0, 0.02)
+        updates.append(Update(number, round(reward + draw.gauss(0, 2), 4), broken, value_loss))
+    return updates
+
+
+def judged(name: str, folder: Path, *, is_sick: bool) -> tuple[list[Update], dict[str, object]]:
+    """The updates that were printed, and the run as `check --json` gives it."""
+    updates = made_up_run(is_sick=is_sick)
+    (folder / "train.log").write_text("".join(map(PRINTERS[name].write, updates)), encoding="utf-8")
+    (run,) = ppo_top.check(folder)["runs"]
+    return updates, run
+
+
+@pytest.mark.parametrize("name", PRINTERS)
+def test_a_healthy_run_is_named_and_no_problem_is_found(name: str, tmp_path: Path) -> None:
+    """Every reward at the step that was printed with it."""
+    printer = PRINTERS[name]
+    updates, run = judged(name, tmp_path, is_sick=False)
+    assert (run["producer"], run["verdict"]) == (printer.producer, "healthy")
+    rewards = [each for each in ppo_top.points(tmp_path) if each.concept == "reward_mean"]
+    assert {(each.tag, each.axis) for each in rewards} == {(printer.reward_tag, "step")}
+    expected = [(each.number * printer.steps_per_update, each.reward) for each in updates]
+    assert [(each.step, each.value) for each in rewards] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("name", PRINTERS)
+def test_a_run_that_breaks_is_critical(name: str, tmp_path: Path) -> None:
+    """The reward falls back to its start, or losses are no numbers any more."""
+    _, run = judged(name, tmp_path, is_sick=True)
+    findings = run["findings"]
+    assert isinstance(findings, list)
+    assert run["verdict"] == "crit"
+    assert PRINTERS[name].found in {each["rule"] for each in findings}
+
+
+def test_battles_won_are_read_where_no_reward_is_printed(tmp_path: Path) -> None:
+    """MAPPO in StarCraft."""
+    lines = "".join(
+        f"\n Map 3m Algo rmappo Exp check updates {number}/625 episodes, "
+        f"total num timesteps {number * 3200}/2000000, FPS 512.\n\n"
+        f"incre win rate is {number / 10}.\neval win rate is 0.25.\n"
+        for number in range(1, 9)
+    )
+    (tmp_path / "train.log").write_text(lines)
+    found = [each for each in ppo_top.points(tmp_path) if each.concept == "win_rate"]
+    assert [(each.step, each.value) for each in found] == [
+        (number * 3200, number / 10) for number in range(1, 9)
+    ]
+    tests = {each.value for each in ppo_top.points(tmp_path) if each.concept == "eval_win_rate"}
+    assert tests == {0.25}
