@@ -94,6 +94,8 @@ class ConsoleParser:
         self._read_held_lines()
         self._bar_steps.finish()
         for name, process in self._processes.items():
+            if (summary := process.pop_summary()) is not None:
+                self._add_record(name, summary)
             table = process.table.pop_record()
             if table is not None and ruled_table.has_certain_step(table):
                 self._add_record(name, table)

@@ -20,6 +20,7 @@ from ppo_top.parsers.console.records.line_templates import LineTemplates
 from ppo_top.parsers.console.steps.training_starts import is_training_number
 from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
 from ppo_top.parsers.console.tables.tune_table import TuneTable
+from ppo_top.parsers.console.tables.wandb_summary import RunSummary
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
@@ -75,13 +76,14 @@ class ProcessStream:
         self._record_count = 0
         self._ray_result = ray_results.RayResult()
         self._tune_table = TuneTable()
+        self._run_summary = RunSummary()
         self._in_block = False  # inside a block of single pairs
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line that is neither a table row nor a progress bar."""
         if text.startswith("{"):
             return self._parse_dict(text)
-        if (result := self._read_ray(text)) is not None:
+        if (result := self._read_block(text)) is not None:
             return result or None
         if self._in_block and (row := _BLOCK_ROW.match(text)):
             return ConsoleRecord([(row[1].strip(), float(parse_number(row[2]) or 0.0))])
@@ -100,8 +102,17 @@ class ProcessStream:
             found = self._evaluation.read_record(found, self.step, self.axis)
         return self._separate_settings(found)
 
-    def _read_ray(self, text: str) -> ConsoleRecord | tuple[()] | None:
-        """The record of Ray's output; empty if the line belongs to it and completes none."""
+    def pop_summary(self) -> ConsoleRecord | None:
+        """The last values as wandb prints them, where the console holds no others."""
+        found = self._run_summary.pop_record()
+        return None if self._has_records else found
+
+    def _read_block(self, text: str) -> ConsoleRecord | tuple[()] | None:
+        """The record of Ray's or wandb's lines; empty if a line is theirs and completes none."""
+        if not self._has_records and self._run_summary.read_line(text):
+            return ()
+        if self._run_summary.is_open:
+            return self.pop_summary() or ()
         if self._ray_result.is_open or text.startswith(ray_results.RESULT_STARTS):
             if self._ray_result.add_line(text):
                 return self._ray_result.pop_record() or ()
