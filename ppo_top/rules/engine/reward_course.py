@@ -65,12 +65,12 @@ class RewardCourse:
     """The course of the reward in one segment of a run.
 
     What is compared are points: rows, or blocks of rows that hold single episodes (`RewardPoints`).
-    `smooth` is the median of the last three points, `baseline` of the first three, `best` the
-    highest `smooth` so far (at row `best_row`; since then `falls` drawdowns were made good),
-    `gain` = best - baseline, `drawdown` = best - smooth. `made_good` is the largest drawdown that
-    was followed by a rise as high. `looks` is how many independent measurements the points amount
-    to: the rows of a moving mean overlap. `noise` is the usual standard error of a point, 0 while
-    unknown.
+    `smooth` is the median of the last three points (`levels`: at each of the `recent` ones),
+    `baseline` of the first three, `best` the highest `smooth` so far (at row `best_row`; since then
+    `falls` drawdowns were made good), `gain` = best - baseline, `drawdown` = best - smooth.
+    `made_good` is the largest drawdown that was followed by a rise as high. `looks` is how many
+    independent measurements the points amount to: the rows of a moving mean overlap. `noise` is the
+    usual standard error of a point, 0 while unknown.
     """
 
     def __init__(
@@ -87,6 +87,7 @@ class RewardCourse:
         self.looks = 0.0
         self.first: list[float] = []
         self.recent: list[float] = []
+        self.levels: list[float] = []
         self.trend = Trend(15)
         self.means = PointMeans()
         self.quarters: list[tuple[float, float]] = []
@@ -107,6 +108,7 @@ class RewardCourse:
         other.__dict__.update(self.__dict__)
         other.history, other.source = history, self.source.copy()
         other.first, other.recent = self.first.copy(), self.recent.copy()
+        other.levels = self.levels.copy()
         other.trend, other.means = self.trend.copy(), self.means.copy()
         return other
 
@@ -144,8 +146,9 @@ class RewardCourse:
             self.first.append(point.value)
         self.recent.append(point.value)
         if len(self.recent) > MAX_POINTS:
-            del self.recent[0]
+            del self.recent[0], self.levels[0]
         self.smooth = median(self.recent[-3:])
+        self.levels.append(self.smooth)
         if self.points <= 3:
             self.baseline, self.start_excess = median(self.first), point.excess
         if self.smooth > self.best or self.points <= 3:  # the initial level is no gain

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from collections.abc import Sequence
 
 
 def median(values: Sequence[float]) -> float:
     """The middle value (the mean of the two middle ones); NaN of nothing."""
-    return median_of_sorted(sorted(values)) if values else math.nan
+    if not values:
+        return math.nan
+    ranked = sorted(values)
+    half = len(ranked) // 2
+    return ranked[half] if len(ranked) % 2 else 0.5 * (ranked[half - 1] + ranked[half])
 
 
 def median_of_sorted(ranked: Sequence[float]) -> float:
@@ -117,15 +121,16 @@ class Noise:
 
     def push(self, value: float) -> None:
         """Add a finite value."""
-        values = self._values
+        values, lag = self._values, self.lag
         values.append(value)
-        if len(values) <= 2 * self.lag:
+        if len(values) <= 2 * lag:
             return
-        bend = abs(value - 2.0 * values[self.lag] + values[0])
-        if len(self._bends) == self.size:
-            del self._ranked[bisect_left(self._ranked, self._bends.popleft())]
-        self._bends.append(bend)
-        self._ranked.insert(bisect_right(self._ranked, bend), bend)
+        bend = abs(value - 2.0 * values[lag] + values[0])
+        bends, ranked = self._bends, self._ranked
+        if len(bends) == self.size:
+            del ranked[bisect_left(ranked, bends.popleft())]
+        bends.append(bend)
+        insort(ranked, bend)
 
     def copy(self) -> Noise:
         """An independent copy."""

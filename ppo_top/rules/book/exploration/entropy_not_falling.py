@@ -27,11 +27,7 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
         left = pct(value / first)
         message = f"policy is still random (entropy {left} of its start) and reward has not moved"
         return _stays_random(run, limits, message, limits["share"] * first)
-    drop = -history.trend(int(limits["points"])).effect()
-    little = reward.gain < limits["little"] * reward.scale
-    flat = drop < limits["flat"] * first and little
-    held = _is_held(history, drop, limits) and not _climbs(reward)
-    if flat or held or (drop < limits["creep"] * first and _stagnates(reward)):
+    if _drops_too_little(history, reward, first, limits):
         message = (
             f"policy is still nearly random (entropy {pct(value / first)} of its start), "
             "and for 20 updates it has not become less so"
@@ -65,14 +61,25 @@ def _began_random(run: RuleContext, first: float) -> bool:
     return random and not run.resumed and is_discrete(run)
 
 
-def _is_held(history: History, drop: float, limits: RuleLimits) -> bool:
-    """Whether most of the fall came at once and none after: an entropy bonus holds it there.
+def _drops_too_little(
+    history: History, reward: RewardCourse, first: float, limits: RuleLimits
+) -> bool:
+    """Whether the entropy falls by less than the course of the reward calls for.
 
-    If learning is merely slow, the fall continues in small steps.
+    Its slope is costly and comes last. If most of the fall came at once and none after, an entropy
+    bonus holds it there; if learning is merely slow, the fall continues in small steps.
     """
-    first = initial_entropy(history)
     fallen, at_once = first - history.level, first - median(history.first[-5:])
-    return drop < limits["held"] * fallen and at_once > limits["at_once"] * fallen
+    too_little: list[float] = []
+    if reward.gain < limits["little"] * reward.scale:
+        too_little.append(limits["flat"] * first)
+    if _stagnates(reward):
+        too_little.append(limits["creep"] * first)
+    if at_once > limits["at_once"] * fallen and not _climbs(reward):
+        too_little.append(limits["held"] * fallen)
+    if not too_little:
+        return False
+    return -history.trend(int(limits["points"])).effect() < max(too_little)
 
 
 def _climbs(reward: RewardCourse) -> bool:

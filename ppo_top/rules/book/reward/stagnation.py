@@ -7,7 +7,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.reward_course import FALLEN, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.stats import count_swings, median
+from ppo_top.rules.engine.stats import count_swings
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, ON_POLICY, UNKNOWN_FAMILY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
@@ -80,8 +80,7 @@ def _swings(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Asses
         return None
     if reward.points % int(limits["every"]):
         return borderline(reward.smooth) if "reward-swings" in run.open_severities else None
-    points = reward.recent
-    levels = [median(points[at : at + 3]) for at in range(len(points) - 2)]
+    levels = reward.levels[2:]
     low, high = min(levels, default=0.0), max(levels, default=0.0)
     if high - low < limits["size"] * max(abs(high), abs(low)):
         return None

@@ -34,7 +34,8 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if reward.gained:
         return RESOLVED
     rises = _rises(run, reward, limits)
-    proven = bool(rate_low(run) or bonus_outweighs(run))
+    matters = rises or run.ended
+    proven = matters and bool(rate_low(run) or bonus_outweighs(run))
     level = _unlearned_level(run, reward, limits) if proven or not rises else 0
     if proven and run.ended and reward.episodes >= limits["constant"]:
         level = max(level, WARN)
