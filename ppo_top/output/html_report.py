@@ -8,13 +8,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from itertools import groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 from ppo_top import __version__
 from ppo_top.model import NO_STEP, Axis, ConfigValue, Finding, Severity, Status
 from ppo_top.output.svg_chart import svg_chart
 from ppo_top.runs.run import Run
-from ppo_top.text.format import clean, count, dated, healthy_text, plural, steps
+from ppo_top.text.format import (
+    clean,
+    count,
+    dated,
+    format_metric_value,
+    healthy_text,
+    plural,
+    steps,
+)
 from ppo_top.text.marks import MARKS
 from ppo_top.text.secrets_in_text import is_secret, without_secrets
 from ppo_top.views.checklist import in_order_of_need
@@ -29,6 +39,9 @@ MAX_CHARTS = 80
 """Charts of a run; those in trouble, then the crucial values come first."""
 
 MAX_SETTINGS = 500
+
+_NUMBERS = frozenset({"step", "now", "from", "to"})
+"""Heads of columns of numbers."""
 
 _STYLE = """
 :root{--back:#fff;--text:#1c1e21;--dim:#5c636b;--line:#d5d9de;--card:#f6f7f9;--ok:#1a7f37;
@@ -46,17 +59,27 @@ a{color:inherit}.dim,.facts{color:var(--dim)}.ok{color:var(--ok)}.info{color:var
 border-radius:6px;background:var(--card);padding:.6rem .9rem;margin:.6rem 0}
 .verdict>*,.finding>*{color:var(--text)}.verdict .title,.finding .title{color:inherit;
 font-weight:600}ol{margin:.2rem 0;padding-left:1.4rem}dl{display:grid;margin:.3rem 0;
-grid-template-columns:max-content 1fr;gap:.1rem .8rem}dt{color:var(--dim)}dd{margin:0}
+grid-template-columns:max-content 1fr;gap:.1rem .8rem}dt{color:var(--dim)}dd{margin:0;grid-column:2}
 table{border-collapse:collapse;width:100%}th{text-align:left;color:var(--dim);font-weight:400}
 td,th{padding:.15rem .6rem .15rem 0;border-bottom:1px solid var(--line);vertical-align:top}
-td.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
+.number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}
 .charts{display:grid;grid-template-columns:repeat(auto-fill,minmax(19rem,1fr));gap:.6rem}
 figure{margin:0;border:1px solid var(--line);border-radius:6px;padding:.4rem;background:var(--card)}
 figcaption{display:flex;justify-content:space-between;gap:.5rem;font-size:.85rem}
-svg{width:100%;height:auto;display:block}svg text{font:9px system-ui,sans-serif;fill:var(--dim)}
+svg{width:100%;height:auto;display:block;overflow:visible}svg text{fill:var(--dim);
+font:9px system-ui,sans-serif;paint-order:stroke;stroke:var(--card);stroke-width:3px}
 svg path{fill:none;stroke:currentColor;stroke-width:1.2;vector-effect:non-scaling-stroke}
 svg path.limit{color:var(--dim);stroke-dasharray:4 3}svg path.ok,svg path.info{color:var(--info)}
+svg path.range{fill:currentColor;fill-opacity:.25;stroke-width:.5;stroke-opacity:.4}
+svg path.dot{stroke-width:5;stroke-linecap:round}
 details{margin:.4rem 0}summary{cursor:pointer;color:var(--dim)}
+@media print{figure,tr,.verdict,h3{break-inside:avoid}h3{break-after:avoid}}
+@media(max-width:40rem){.checklist thead{display:none}.checklist tr{display:flex;flex-wrap:wrap;
+gap:0 .6rem;padding:.2rem 0 .2rem 1.5rem;border-bottom:1px solid var(--line)}
+.checklist td{border:0;padding:0}.checklist td:empty{display:none}
+.checklist td:first-child{width:.9rem;margin-left:-1.5rem}
+.checklist td:nth-child(2){flex:1 0 calc(100% - 6.5rem)}
+.checklist td:nth-child(3){min-width:5.5rem}}
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
@@ -126,7 +149,8 @@ def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> R
         "<h3>Crucial values</h3>",
         _checklist(view.checklist),
         _charts(view),
-        "".join(map(_finding, view.open_findings)),
+        "<h3>Findings</h3>" if view.open_findings else "",
+        *map(_finding, view.open_findings),
         _resolved(view.cleared_findings, progress.axis),
         _settings(view.config) if with_settings else "",
     ]
@@ -136,7 +160,8 @@ def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> R
 
 def _verdict(run: Run, view: RunView, status: Status) -> str:
     """What is wrong, what it has cost, its cause, what led to it, what to try first."""
-    words = _text(f"{view.verdict_words.capitalize()}: {view.headline}")
+    words, headline = view.verdict_words.capitalize(), view.headline
+    words = _text(headline if headline.startswith(words) else f"{words}: {headline}")
     told = explain_verdict(view, run.findings)
     lines = [f'<p class="title">{MARKS[status]} {words}</p>']
     if told is not None:
@@ -183,7 +208,8 @@ def _checklist(rows: Sequence[CheckRow]) -> str:
         f'<td class="dim">{_text(row.extreme)}</td><td class="dim">{_text(row.note)}</td></tr>'
         for row in in_order_of_need(rows)
     ]
-    return _table(("", "metric", "now", "healthy", "extreme", ""), cells)
+    heads = ("", "metric", "now", "healthy", "extreme", "")
+    return f'<div class="checklist">{_table(heads, cells)}</div>'
 
 
 def _charts(view: RunView) -> str:
@@ -193,12 +219,12 @@ def _charts(view: RunView) -> str:
         trouble = drawn.status.rank if drawn.status.is_trouble else 0
         return -trouble, drawn.track.concept not in crucial
 
-    tracks = [drawn for panel in view.panels for drawn in panel.tracks]
-    figures = []
+    tracks, figures = view.charted_tracks, []
     for drawn in sorted(tracks, key=rank)[:MAX_CHARTS]:
         chart = svg_chart(drawn, view.timeline, view.row or 0)
         mark = f'<span class="{drawn.status.value}">{MARKS[drawn.status]}</span>'
-        best = f"best {drawn.best.value:.4g}" if drawn.best is not None else ""
+        newest = format_metric_value(drawn.newest_value, drawn.fmt)
+        best = f"{newest} · best {drawn.best.value:.4g}" if drawn.best is not None else newest
         caption = f"<span>{mark} {_text(drawn.label)}</span>"
         caption += f'<span class="dim">{_text(best)}</span>'
         if chart:
@@ -221,8 +247,12 @@ def _settings(config: Mapping[str, ConfigValue]) -> str:
 
 
 def _pairs(pairs: Sequence[tuple[str, str]]) -> str:
-    rows = (f"<dt>{escape(name)}</dt><dd>{_text(words)}</dd>" for name, words in pairs if words)
-    return f"<dl>{''.join(rows)}</dl>" if pairs else ""
+    """Names with what is said of each; a name that comes again stands once."""
+    rows = []
+    for name, said in groupby(pairs, key=itemgetter(0)):
+        lines = [f"<dd>{_text(words)}</dd>" for _, words in said if words]
+        rows += [f"<dt>{escape(name)}</dt>", *lines] if lines else []
+    return f"<dl>{''.join(rows)}</dl>" if rows else ""
 
 
 def _numbered(lines: Sequence[str]) -> str:
@@ -231,5 +261,8 @@ def _numbered(lines: Sequence[str]) -> str:
 
 
 def _table(heads: Sequence[str], rows: Iterable[str]) -> str:
-    head = "".join(f"<th>{escape(each)}</th>" for each in heads)
+    classes = [' class="number"' if each in _NUMBERS else "" for each in heads]
+    head = "".join(
+        f"<th{kind}>{escape(each)}</th>" for kind, each in zip(classes, heads, strict=True)
+    )
     return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"

@@ -1,15 +1,17 @@
-"""A curve as inline SVG: its range at each column, healthy limits, colours of what was true."""
+"""A curve as inline SVG: mean and range of columns, healthy limits, colours of what was true."""
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from html import escape
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from ppo_top.model import Status
 from ppo_top.rules.engine.ranges import Band
-from ppo_top.runs.timeline import Timeline
+from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.text.format import clean, compact, format_metric_value
 from ppo_top.views.curves import PanelTrack
 from ppo_top.views.downsample import MinMaxPyramid, bucket_extents, first_rows, stride
@@ -18,7 +20,8 @@ from ppo_top.views.troubled_rows import column_statuses, meaningful
 COLUMNS = 240
 WIDTH, HEIGHT = 360, 120
 """Size of the drawing in user units; a page scales it."""
-LEFT, RIGHT, TOP, BOTTOM = 4, 4, 14, 14
+LEFT, RIGHT, TOP, BOTTOM = 50, 6, 8, 16
+"""Margins; the numbers of the axes stand in them, beside the curve."""
 _NEAR_LIMIT = 0.5
 """A limit farther from the curve than this share of its range is not drawn to scale."""
 
@@ -42,7 +45,7 @@ class _Frame(NamedTuple):
 def svg_chart(drawn: PanelTrack, timeline: Timeline, row: int) -> str:
     """The curve of a metric up to a row; "" if it has no finite value.
 
-    Steps stand below it, the ends of the value axis inside.
+    Where a column stands for several rows, a line shows their mean and an area their range.
     """
     track = drawn.track
     size = stride(row + 1, min(COLUMNS, row + 1))
@@ -59,10 +62,11 @@ def svg_chart(drawn: PanelTrack, timeline: Timeline, row: int) -> str:
     statuses = column_statuses(starts, pairs, drawn.band, drawn.troubled)
     steps = timeline.steps
     parts = [
-        *_limit_lines(frame, limits, drawn.fmt),
-        *_pieces(frame, pairs, statuses),
-        _label(LEFT, TOP - 4, format_metric_value(frame.high, drawn.fmt), "start"),
-        _label(LEFT, HEIGHT - BOTTOM - 2, format_metric_value(frame.low, drawn.fmt), "start"),
+        *_limit_lines(frame, limits),
+        *_pieces(frame, pairs, _means(track, starts, row), statuses),
+        *_limit_labels(frame, limits, drawn.fmt),
+        _label(LEFT - 4, TOP + 6, format_metric_value(frame.high, drawn.fmt), "end"),
+        _label(LEFT - 4, HEIGHT - BOTTOM, format_metric_value(frame.low, drawn.fmt), "end"),
         _label(LEFT, HEIGHT - 3, compact(steps[0]), "start"),
         _label(WIDTH - RIGHT, HEIGHT - 3, compact(steps[row]), "end"),
     ]
@@ -93,29 +97,59 @@ def _value_axis(
     return low - space, high + space
 
 
-def _limit_lines(frame: _Frame, limits: Sequence[float], fmt: str) -> Iterator[str]:
+def _means(track: Track, starts: Sequence[int], row: int) -> list[float]:
+    """The mean of the finite values of each column; NaN where it has none."""
+    ends = [bisect_left(track.rows, start) for start in (*starts, row + 1)]
+    return [_finite_mean(track.values[first:last]) for first, last in pairwise(ends)]
+
+
+def _finite_mean(values: Sequence[float]) -> float:
+    total = sum(values)
+    if values and math.isfinite(total):
+        return total / len(values)
+    finite = [value for value in values if math.isfinite(value)]
+    return sum(value / len(finite) for value in finite) if finite else math.nan
+
+
+def _limit_lines(frame: _Frame, limits: Sequence[float]) -> Iterator[str]:
     for limit in limits:
-        y = frame.y(limit)
-        yield f'<path class="limit" d="M{LEFT} {y}H{WIDTH - RIGHT}"/>'
-        yield _label(WIDTH - RIGHT, float(y) - 2, f"limit {format_metric_value(limit, fmt)}", "end")
+        yield f'<path class="limit" d="M{LEFT} {frame.y(limit)}H{WIDTH - RIGHT}"/>'
+
+
+def _limit_labels(frame: _Frame, limits: Sequence[float], fmt: str) -> Iterator[str]:
+    for limit in limits:
+        y = float(frame.y(limit)) - 2
+        yield _label(WIDTH - RIGHT, y, f"limit {format_metric_value(limit, fmt)}", "end")
 
 
 def _pieces(
-    frame: _Frame, pairs: Sequence[tuple[float, float] | None], statuses: Sequence[Status]
+    frame: _Frame,
+    pairs: Sequence[tuple[float, float] | None],
+    means: Sequence[float],
+    statuses: Sequence[Status],
 ) -> Iterator[str]:
-    """One path for each stretch of columns of one status; stretches touch each other."""
+    """A line for each stretch of columns of one status, and an area if it has a range; stretches
+    touch each other.
+    """
     drawn = [at for at, pair in enumerate(pairs) if pair is not None]
     before: int | None = None
     for status, group in groupby(drawn, key=lambda at: statuses[at]):
         columns = list(group)
         joined = columns if before is None else [before, *columns]
-        points = []
+        lows, line, highs = [], [], []
         for at in joined:
             low, high = pairs[at] or (0.0, 0.0)
-            y = frame.y(high)
-            points.append(f"{frame.x(at)} {y}" + (f"V{frame.y(low)}" if low < high else ""))
-        path = "L".join(points) if len(points) > 1 else f"{points[0]}h1"
-        yield f'<path class="{status.value}" d="M{path}"/>'
+            mean = min(max(means[at], low), high)
+            x, y = frame.x(at), frame.y(mean)
+            line.append(f"{x} {y}")
+            highs.append(f"{x} {frame.y(high)}")
+            lows.append(f"{x} {frame.y(low)}")
+        if highs != lows:
+            yield f'<path class="{status.value} range" d="M{"L".join([*highs, *reversed(lows)])}"/>'
+        if len(line) > 1:
+            yield f'<path class="{status.value}" d="M{"L".join(line)}"/>'
+        elif len(drawn) == 1:
+            yield f'<path class="{status.value} dot" d="M{line[0]}h0"/>'
         before = columns[-1]
 
 

@@ -7,6 +7,7 @@ import math
 import re
 import struct
 import time
+from collections.abc import Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.model import Mark, Status
-from ppo_top.output.svg_chart import HEIGHT, WIDTH, svg_chart
+from ppo_top.output.svg_chart import COLUMNS, HEIGHT, LEFT, WIDTH, svg_chart
 from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.text.secrets_in_text import is_secret, without_secrets
 from ppo_top.views.curves import PanelTrack
@@ -82,6 +83,21 @@ def test_the_page_says_what_check_says(tmp_path: Path, capsys: pytest.CaptureFix
     assert red
 
 
+def test_the_page_says_nothing_twice(tmp_path: Path) -> None:
+    """Neither the word of a verdict, nor the name of what stands in several lines."""
+    (tmp_path / "run").mkdir()
+    fixed = {"clip_fraction": 0.1, "explained_variance": 0.9, "policy_loss": -0.01, "lr": 3e-4}
+    rows = [
+        {"step": n, "reward": n + n % 7, "approx_kl": 0.01, "entropy": 1.5 - n / 100, **fixed}
+        for n in range(60)
+    ]
+    log = tmp_path / "run" / "log.jsonl"
+    log.write_text("".join(f"{json.dumps(row | {'value_loss': 1.0})}\n" for row in rows))
+    assert "✓ Healthy: all metrics in range" in report(tmp_path, log.parent).text
+    parts = report(tmp_path, SICK).text.split("Try:")
+    assert {part.count("evidence") for part in parts} == {0, 1}
+
+
 def test_the_page_loads_and_runs_nothing(tmp_path: Path) -> None:
     """It is safe to open, and the same tomorrow."""
     page = report(tmp_path, DEMO_LOGS_FOLDER)
@@ -111,7 +127,7 @@ def test_names_from_logs_are_text(tmp_path: Path) -> None:
     evil = "<img src=x>"
     folder = tmp_path / "runs" / "<b>bold<b>"
     folder.mkdir(parents=True)
-    rows = [json.dumps({"step": n, "reward": n, evil: n}) for n in range(1, 40)]
+    rows = [json.dumps({"step": n, "reward": n, evil: n % 7}) for n in range(1, 40)]
     (folder / "log.jsonl").write_text("\n".join(rows) + "\n")
     (folder / "config.json").write_text(json.dumps({"lr": 3e-4, "note": evil}))
     page = report(tmp_path, tmp_path / "runs", "--with-settings")
@@ -223,18 +239,56 @@ def test_a_page_of_a_long_run_is_small(tmp_path: Path) -> None:
     assert (tmp_path / "out" / "report.html").stat().st_size < 200_000
 
 
+def chart_of(values: Sequence[float]) -> str:
+    """The drawing of a metric with these values."""
+    timeline, track = Timeline(), Track("tag:x", "x", "source")
+    for number, value in enumerate(values):
+        timeline.steps.append(number)
+        track.append(Mark(number, number, 0.0), value)
+    drawn = PanelTrack(track, "x", "", "", None, Status.OK, 0.0, None, "")
+    return svg_chart(drawn, timeline, len(values) - 1)
+
+
+def heights(chart: str, kind: str) -> list[float]:
+    """The vertical coordinates of the paths of a class."""
+    paths = re.findall(rf'<path class="{kind}" d="M([^"h]*)', chart)
+    return [float(point.split()[1]) for path in paths for point in path.split("L")]
+
+
+def test_noise_is_an_area_around_its_mean() -> None:
+    """Not a block of ink in which nothing can be seen; a single spike is still inside the area."""
+    noise = [float(n % 2) for n in range(24_000)]
+    noise[12_345] = 4.0
+    chart = chart_of(noise)
+    mean, area = heights(chart, "ok"), heights(chart, "ok range")
+    bottom, top = max(area), min(area)
+    assert all(0.8 < (bottom - y) / (bottom - top) * 8 < 1.2 for y in mean)
+    assert sum(y == top for y in area) == 1
+    assert len(mean) == COLUMNS
+
+
+def test_few_values_are_a_line_or_a_dot() -> None:
+    """Where each row has a column there is no range to draw; a single value can be seen."""
+    line = chart_of([1.0, 3.0, 2.0])
+    assert [len(heights(line, kind)) for kind in ("ok", "ok range", "ok dot")] == [3, 0, 0]
+    dot = chart_of([1.0])
+    assert [len(heights(dot, kind)) for kind in ("ok", "ok range", "ok dot")] == [0, 0, 1]
+
+
+def test_the_numbers_of_the_axis_are_not_on_the_curve() -> None:
+    """They stand in the margin."""
+    chart = chart_of([0.0, 1000.0])
+    values = [float(x) for x in re.findall(r'<text x="([\d.]+)"[^>]*text-anchor="end">1?0', chart)]
+    assert values and max(values) < LEFT
+
+
 any_float = st.integers(0, 2**64 - 1).map(lambda n: struct.unpack("<d", struct.pack("<Q", n))[0])
 
 
 @given(st.lists(st.one_of(any_float, st.floats(-10, 10)), min_size=1, max_size=600))
 def test_no_value_leaves_the_drawing(values: list[float]) -> None:
     """Whatever is logged: NaN, infinities, a single point, numbers near the largest."""
-    timeline, track = Timeline(), Track("tag:x", "x", "source")
-    for number, value in enumerate(values):
-        timeline.steps.append(number)
-        track.append(Mark(number, number, 0.0), value)
-    drawn = PanelTrack(track, "x", "", "", None, Status.OK, 0.0, None, "")
-    chart = svg_chart(drawn, timeline, len(values) - 1)
+    chart = chart_of(values)
     assert bool(chart) == any(map(math.isfinite, values))
     for path in re.findall(r' d="M([^"]*)"', chart):
         for point in re.split("[LVHh]", path):
