@@ -55,12 +55,19 @@ class JsonDocumentStore(ReplacedFileStore):
             return Batch()
         except (ValueError, RecursionError) as problem:
             return self._problem(version, f"not complete JSON: {str(problem)[:80]}")
+        was_damaged = bool(self._last_problem)
         self._note_read(version)
-        return self._new_points(read_document(document))
+        return self._new_points(read_document(document), was_damaged)
 
-    def _new_points(self, batch: Batch) -> Batch:
+    def _new_points(self, batch: Batch, was_damaged: bool) -> Batch:
+        """What is new; all of it where the file changed, or where a problem is over and forgotten.
+
+        Nothing but a new beginning takes back what was said of the file.
+        """
         before, self._given = self._given, {points.tag: points for points in batch.points}
-        if any(not _continues(self._given.get(tag), old) for tag, old in before.items()):
+        if was_damaged or any(
+            not _continues(self._given.get(tag), old) for tag, old in before.items()
+        ):
             batch.restarted = True
             return batch
         batch.points = [_rest(points, before.get(points.tag)) for points in batch.points]
@@ -208,5 +215,6 @@ FORMAT = Format(
     claim_order=70,
     precedence=50,
     store=JsonDocumentStore,
+    rewritten=True,
     one_file=True,
 )

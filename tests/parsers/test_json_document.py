@@ -95,12 +95,22 @@ def test_a_document_without_curves_says_so() -> None:
 
 
 def test_only_what_is_new_comes_out(tmp_path: Path) -> None:
-    """The file is written anew with each row; nothing comes twice, and nothing from half a file."""
+    """The file is written anew with each row; nothing comes twice."""
     path = tmp_path / "history.json"
     write(path, ROWS[:10], 1)
     store = JsonDocumentStore(path)
     assert poll(store).steps("train/kl") == [row["step"] for row in ROWS[:10]]
     assert not poll(store).points
+    write(path, ROWS, 2)
+    assert poll(store).steps("train/kl") == [row["step"] for row in ROWS[10:]]
+
+
+def test_half_a_file_is_a_problem_until_the_whole_one_is_there(tmp_path: Path) -> None:
+    """Nothing is read from half a file; the whole one is a new beginning, without the problem."""
+    path = tmp_path / "history.json"
+    write(path, ROWS[:10], 1)
+    store = JsonDocumentStore(path)
+    poll(store)
     path.write_text(json.dumps(ROWS)[:-40])
     os.utime(path, ns=(2 * 10**9, 2 * 10**9))
     broken = poll(store)
@@ -108,7 +118,12 @@ def test_only_what_is_new_comes_out(tmp_path: Path) -> None:
     assert [each.message.partition(":")[0] for each in broken.problems] == ["not complete JSON"]
     assert not poll(store).problems
     write(path, ROWS, 3)
-    assert poll(store).steps("train/kl") == [row["step"] for row in ROWS[10:]]
+    whole = store.poll(1 << 20)
+    assert whole.restarted
+    assert not whole.problems
+    assert [list(each.steps) for each in whole.points if each.tag == "train/kl"] == [
+        [row["step"] for row in ROWS]
+    ]
 
 
 def test_another_run_in_the_same_file_starts_over(tmp_path: Path) -> None:
