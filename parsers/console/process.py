@@ -20,7 +20,7 @@ from ppo_top.parsers.console.records.line_templates import LineTemplates
 from ppo_top.parsers.console.steps.training_starts import is_training_number
 from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
 from ppo_top.parsers.console.tables.tune_table import TuneTable
-from ppo_top.parsers.console.tables.wandb_summary import RunSummary
+from ppo_top.parsers.console.tables.wandb_summary import WandbSummary
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
@@ -76,7 +76,7 @@ class ProcessStream:
         self._record_count = 0
         self._ray_result = ray_results.RayResult()
         self._tune_table = TuneTable()
-        self._run_summary = RunSummary()
+        self._run_summary = WandbSummary()
         self._in_block = False  # inside a block of single pairs
 
     def parse_line(self, text: str) -> ConsoleRecord | None:

@@ -17,7 +17,7 @@ _ROW = re.compile(r"(?:wandb:)?\s{1,200}(\S(?:.{0,200}\S)?)\s{1,40}(\S{1,200})\s
 _MAX_ROWS = 1000
 
 
-class RunSummary:
+class WandbSummary:
     """Reads the block, and makes it one record."""
 
     def __init__(self) -> None:
