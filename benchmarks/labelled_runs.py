@@ -163,4 +163,5 @@ def most_findings(runs: Sequence[LabelledRun]) -> tuple[int, str, str]:
 
 def _guide(meta: dict[str, Any]) -> str:
     """Whose guide `benchmarks.literal` applies."""
-    return {"trl-ppo": "rlhf", "trl-grpo": "grpo"}.get(str(meta["producer"]), "control")
+    guides = {"trl-ppo": "rlhf", "trl-grpo": "grpo", "trl-rloo": "grpo"}
+    return guides.get(str(meta["producer"]), "control")

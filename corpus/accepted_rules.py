@@ -253,8 +253,33 @@ OTHER_CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
 }
 """fault of other algorithms than PPO -> rules"""
 
+LLM_FELL = (
+    "reward-crash",
+    "reward-wrong-way",
+    "environment-changed",
+    "entropy-swings",
+    *RUNAWAY_TEXT,
+)
+"""What had been learned is lost."""
+
 LLM_RULES: Mapping[str, tuple[str, ...]] = {
     "none": (),
+    "lr-x0.001": NO_LEARNING,
+    "beta-x1000": (*NO_LEARNING, "kl-penalty-dominates", "kl-penalty-too-strong"),
+    "temperature-0.1": (
+        *NO_LEARNING,
+        "entropy-collapsed",
+        "policy-collapsed",
+        "premature-convergence",
+        "reward-plateau",
+    ),
+    "temperature-5": (*NO_LEARNING, *RUNAWAY_TEXT),
+    "reward-noise": (*NO_LEARNING, "reward-swings", "reward-scale", "reward-scale-too-large"),
+    "clip-off-lr-x10": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "clip-not-binding", "clip-too-wide"),
+    "iterations-32": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "reward-never-moves", "reward-plateau"),
+    "loss-reversed": (*LLM_FELL, *DRIFT, *NO_LEARNING, "entropy-collapsed"),
+    "reward-flipped-midway": (*LLM_FELL, *DRIFT),
+    "weights-reloaded-midway": (*LLM_FELL, "kl-spike", "kl-high", "ref-kl-zero"),
     "lr-x100": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "non-finite"),
     "lr-x100-midway": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "non-finite"),
     "reward-constant": NO_LEARNING,

@@ -19,7 +19,8 @@ CAUSE_WORDS: Mapping[str, str] = {
     r"batch(es)? (is |are )?too small|no optimiser survives|target too high",
     "step too small": r"rate (far )?too (low|small)|frozen|clipped to almost|range far too narrow|"
     r"(never|not|no longer|nothing is) (being )?(trained|updated)|learning_starts|still fills|"
-    r"learner is not running|learning rate (is |of )?(0|zero)|schedule|target too low",
+    r"learner is not running|learning rate (is |of )?(0|zero)|schedule|target too low|"
+    r"penalty (far )?(too strong|larger)",
     "too much exploration": r"too much exploration|(bonus|coefficient) (far )?too (high|large)|"
     r"epsilon|exploration (rate|noise|stays|is)|random actions|noise too|std.* (unbounded|grow)|"
     r"target entropy|temperature (too|runs|ran)",
@@ -45,17 +46,17 @@ CAUSE_WORDS: Mapping[str, str] = {
 FAULTS_BY_CAUSE: Mapping[str, Sequence[str]] = {
     "step too large": (
         "lr-x100", "lr-x30", "lr-x100-midway", "clip-off", "clip-off-lr-x10", "epochs-80",
-        "advantages-raw", "rollout-tiny", "kl-limit-x500",
+        "advantages-raw", "rollout-tiny", "kl-limit-x500", "iterations-32",
     ),
     "step too small": (
         "lr-1e-8", "gradient-tiny", "clip-tiny", "lr-0-midway", "policy-frozen-midway",
-        "kl-limit-tiny", "collecting-only", "lr-x0.001",
+        "kl-limit-tiny", "collecting-only", "lr-x0.001", "beta-x1000",
     ),
     "too much exploration": (
         "entropy-bonus", "noise-raised-midway", "epsilon-stuck", "epsilon-back-midway",
-        "ent-coef-50", "target-entropy-5", "action-noise-5",
+        "ent-coef-50", "target-entropy-5", "action-noise-5", "temperature-5",
     ),
-    "too little exploration": ("entropy-punished", "epsilon-short"),
+    "too little exploration": ("entropy-punished", "epsilon-short", "temperature-0.1"),
     "constant reward": ("reward-zero", "reward-one", "reward-constant"),
     "sign": ("reward-flipped", "reward-flipped-midway", "loss-reversed"),
     "scale": ("reward-x1000", "reward-x1000-midway", "reward-noise"),

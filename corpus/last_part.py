@@ -1,11 +1,12 @@
 """The *last* part of the corpus: trained after the rules are frozen, judged once.
 
-    python -m corpus.last_part [--until HH:MM] [--share K/N]
+    python -m corpus.last_part [--letters] [--until HH:MM] [--share K/N]
 
-It needs the trainers' environment, and a work tree without changes. Seeds and faults are drawn from
-the hash of the commit that is checked out when it is first called; later calls go on with that
-commit only. When every run is there, they are judged, and date, commit and figures are stored in
-`corpus/last/`: after that it refuses. Each further last part has environments of its own.
+It needs the trainers' environment (with `--letters`, which is the language models' part, TRL's),
+and a work tree without changes. Seeds and faults are drawn from the hash of the commit that is
+checked out when it is first called; later calls go on with that commit only. When every run is
+there, they are judged, and date, commit and figures are stored in `corpus/last/`: after that it
+refuses. Each further last part has environments of its own.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from corpus.control_task import ControlTask
+from corpus.letter_tasks import LAST_LETTER_SETUPS, drawn_letter_runs
 from corpus.plan import PlannedRun, faults_of
 from corpus.unseen_tasks import LAST_TASKS
 
 LAST_RUNS = Path(__file__).resolve().parent / "last_runs"
+LAST_LETTER_RUNS = LAST_RUNS / "letters"
 JUDGED_PARTS = Path(__file__).resolve().parent / "last"
 COMMIT_FILE = "commit.txt"
 HEALTHY_RUNS, FAULTY_RUNS = 10, 16
@@ -78,7 +82,7 @@ def judge_once(
     stored = {"date": today, "commit": commit, "environments": names, "figures": judge()}
     folder.mkdir(exist_ok=True)
     text = json.dumps(stored, indent=1) + "\n"
-    (folder / f"{today}-{commit[:8]}.json").write_text(text, encoding="utf-8")
+    (folder / f"{today}-{commit[:8]}-{names[0]}.json").write_text(text, encoding="utf-8")
     return stored
 
 
@@ -95,30 +99,67 @@ def refuse_if_judged(folder: Path, environments: Iterable[str]) -> None:
             raise RefusedError(f"judged on {stored['date']} at commit {stored['commit']}")
 
 
-def train_and_judge(until: str | None, share: tuple[int, int]) -> dict[str, Any] | None:
-    """Train what is missing of one task in n, from the k-th on; judge when nothing is missing.
+@dataclass(frozen=True)
+class LastPart:
+    """Where the runs of a part are kept, what they meet, and what trains them.
+
+    `train` draws the runs from a commit, trains those that are missing of a share until a time, and
+    returns the names of all.
+    """
+
+    folder: Path
+    environments: frozenset[str]
+    train: Callable[[str, str | None, tuple[int, int]], list[str]]
+
+
+def train_control(commit: str, until: str | None, share: tuple[int, int]) -> list[str]:
+    """Train what is missing of one task in n, from the k-th on."""
+    from corpus.train import run_id, train_missing  # needs the trainers
+
+    runs, (k, n) = drawn_runs(commit, LAST_TASKS), share
+    mine = {task.name for task in LAST_TASKS[k - 1 :: n]}
+    train_missing((run for run in runs if run[0] in mine), LAST_RUNS, until)
+    return [run_id(run) for run in runs]
+
+
+def train_letters(commit: str, until: str | None, share: tuple[int, int]) -> list[str]:
+    """Train what is missing of one language-model run in n, from the k-th on."""
+    from corpus.letter_train import letter_run_id, train_missing_letters  # needs TRL
+
+    runs, (k, n) = drawn_letter_runs(commit), share
+    train_missing_letters(runs[k - 1 :: n], LAST_LETTER_RUNS, until)
+    return [letter_run_id(run) for run in runs]
+
+
+CONTROL_PART = LastPart(
+    LAST_RUNS, frozenset(task.environment for task in LAST_TASKS), train_control
+)
+LETTER_PART = LastPart(
+    LAST_LETTER_RUNS, frozenset(setup.task for setup in LAST_LETTER_SETUPS), train_letters
+)
+
+
+def train_and_judge(
+    part: LastPart, until: str | None, share: tuple[int, int]
+) -> dict[str, Any] | None:
+    """Train what is missing of a share; judge when nothing is missing.
 
     None if the time was over before, or if other shares are not trained yet.
     """
     from benchmarks.diagnosis import all_figures
     from benchmarks.labelled_runs import judge_runs
-    from corpus.train import run_id, train_missing  # needs the trainers
 
-    environments = {task.environment for task in LAST_TASKS}
-    refuse_if_judged(JUDGED_PARTS, environments)
+    refuse_if_judged(JUDGED_PARTS, part.environments)
     changed = _git("status", "--porcelain", "--", ":/", f":(top,exclude)corpus/{LAST_RUNS.name}")
-    commit = frozen_commit(LAST_RUNS, _git("rev-parse", "HEAD"), changed)
-    runs = drawn_runs(commit, LAST_TASKS)
-    k, n = share
-    mine = {task.name for task in LAST_TASKS[k - 1 :: n]}
-    train_missing((run for run in runs if run[0] in mine), LAST_RUNS, until)
-    if not all((LAST_RUNS / run_id(run) / "meta.json").exists() for run in runs):
+    commit = frozen_commit(part.folder, _git("rev-parse", "HEAD"), changed)
+    names = part.train(commit, until, share)
+    if not all((part.folder / name / "meta.json").exists() for name in names):
         return None
     return judge_once(
         JUDGED_PARTS,
         commit,
-        environments,
-        lambda: all_figures(list(judge_runs(LAST_RUNS, ["last"])), ["last"]),
+        part.environments,
+        lambda: all_figures(list(judge_runs(part.folder, ["last"])), ["last"]),
     )
 
 
@@ -136,10 +177,12 @@ def main() -> int:
     """Train the last part, and judge it when it is complete."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--until", metavar="HH:MM", help="start no run after this time (UTC)")
-    parser.add_argument("--share", metavar="K/N", type=_share, default=(1, 1), help="one task in N")
+    parser.add_argument("--share", metavar="K/N", type=_share, default=(1, 1), help="one in N")
+    parser.add_argument("--letters", action="store_true", help="language models, with TRL")
     asked = parser.parse_args()
+    part = LETTER_PART if asked.letters else CONTROL_PART
     try:
-        stored = train_and_judge(asked.until, asked.share)
+        stored = train_and_judge(part, asked.until, asked.share)
     except RefusedError as refusal:
         print(f"refused: {refusal}", file=sys.stderr)
         return 2

@@ -66,9 +66,10 @@ def _lines() -> Iterator[str]:
 
 
 def _configuration(meta: dict[str, Any]) -> tuple[str, str, str, str]:
-    by_producer = {"trl-grpo": "TRL GRPO", "trl-ppo": "TRL PPO"}
     owner = "own" if meta["producer"] == "own" else "SB3"
-    algorithm = by_producer.get(meta["producer"]) or f"{owner} {meta.get('algorithm', 'PPO')}"
+    algorithm = f"{owner} {meta.get('algorithm', 'PPO')}"
+    if meta["producer"].startswith("trl-"):
+        algorithm = "TRL " + meta["producer"].removeprefix("trl-").upper()
     return meta["split"], algorithm, meta["config"], meta["environment"]
 
 

@@ -141,6 +141,8 @@ def test_the_last_part_is_judged_once(tmp_path: Path) -> None:
     assert judged == [1]
     other = judge_once(tmp_path, "b2", ["Kiln-v0"], judge)
     assert judged_parts(tmp_path) == [other, stored]
+    third = judge_once(tmp_path, "b2", ["Lift-v0"], judge)
+    assert judged_parts(tmp_path) == [third, other, stored]
 
 
 def test_the_document_holds_what_is_stored_of_the_last_parts() -> None:
