@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 
@@ -147,7 +148,7 @@ COSTS: DrawnColumns = {
     "reward_mean": lambda i: -1400.0 + jitter(i, 20),
     "ep_len": 200.0,
     "critic_loss": 5.0,
-    "entropy_coef": lambda i: 0.9 - 0.001 * i,
+    "entropy_coef": lambda i: 0.68 - 0.0001 * i,
     "lr": 3e-4,
 }
 """Seven a step are lost."""
@@ -158,7 +159,7 @@ COSTS: DrawnColumns = {
     [
         ({"actor_loss": -7.2}, WARN),
         ({"actor_loss": -6.8}, None),
-        ({"actor_loss": -7.2, "entropy_coef": lambda i: 7.2 - 0.001 * i}, None),
+        ({"actor_loss": -7.2, "entropy_coef": lambda i: 0.75 - 0.0001 * i}, None),
         ({"actor_loss": -7.2, "reward_mean": lambda i: -1400.0 + 20.0 * i}, None),
         ({"actor_loss": -7.2, "reward_mean": lambda i: 1400.0 * (-1) ** i}, None),
         ({"actor_loss": 3.4}, WARN),
@@ -372,3 +373,30 @@ def test_values_of_one_step_are_told_by_twenty_rows(count: int, speaks: bool) ->
     """Those of the second half."""
     found = found_at_end({**SHORT_COLUMNS, "actor_loss": -3.0}, count)
     assert ("action-values-short" in found) is speaks
+
+
+@pytest.mark.parametrize(
+    ("values", "coefficient", "speaks"),
+    [
+        (lambda i: -7.5, 0.13, True),
+        (lambda i: -7.5, 0.17, False),
+        (lambda i: -7.5 * 0.97**i, 0.08, False),
+        (lambda i: -7.5 * 0.995**i, 0.08, True),
+    ],
+    ids=["a small bonus", "a large bonus", "they come back", "they hardly do"],
+)
+def test_values_of_the_sign_of_the_entropy_bonus(
+    values: Callable[[int], float], coefficient: float, speaks: bool
+) -> None:
+    """Ten joints' entropy, times the coefficient, outweighs a cost of 1.5 a step, and is unlearned
+    slowly when the coefficient has fallen.
+    """
+    columns: DrawnColumns = {
+        "reward_mean": lambda i: -150 + jitter(i, 1),
+        "ep_len": 100.0,
+        "critic_loss": 0.1,
+        "actor_loss": values,
+        "entropy_coef": lambda i: coefficient * (1 + 0.0001 * i),
+    }
+    found = rules_found(findings(about("SAC", "off-policy"), draw_rows(columns)), WARN)
+    assert ("action-values-wrong" in found) is speaks

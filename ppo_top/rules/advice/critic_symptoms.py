@@ -24,6 +24,7 @@ LIMITS: Mapping[str, float] = {
     "loss_large": 1.0,  # of the squared return
     "actor_loss_grown": 10.0,  # times its start
     "bonus": 10.0,  # steps' rewards
+    "bonus_nats": 10.0,  # the entropy of ten actions or so
     "coefficient_up": 2.0,
     "varies_less": 0.4,
     "varies_more": 2.5,
@@ -70,7 +71,7 @@ def values_wrong(run: RuleContext) -> bool | None:
     bonus = run.histories.get("entropy_coef")
     if steps is None or each is None or not returns_of_one_sign(run):
         return None
-    if coefficient_rises(run) or (bonus is not None and bonus.last > abs(each)):
+    if coefficient_rises(run) or (bonus and LIMITS["bonus_nats"] * bonus.last > abs(each)):
         return None
     return steps < -LIMITS["values_wrong"]
 

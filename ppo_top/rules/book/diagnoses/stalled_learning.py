@@ -40,7 +40,8 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(0.0)
     seen = f"explained variance {recent_value_text(run, 'explained_variance')}"
     message = f"critic is failing ({seen}): policy gradients are noise"
-    return Assessment(CRIT, run.value("explained_variance", 3) or 0.0, 0.0, message)
+    level = WARN if run.keeps_gain else CRIT
+    return Assessment(level, run.value("explained_variance", 3) or 0.0, 0.0, message)
 
 
 def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:

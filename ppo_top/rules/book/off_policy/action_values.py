@@ -35,7 +35,7 @@ def values_contradict(run: RuleContext, limits: RuleLimits) -> Assessment | None
     if reward.looks < limits["looks"] or not returns_of_one_sign(run):
         return None
     value = values.level
-    if values_wrong(run):
+    if values_wrong(run) and not _come_back(values, limits):
         message = f"returns are about {num(reward.smooth)}, but action values of the other sign"
         return Assessment(WARN, value, None, message, concepts=_logged(run))
     if abs(steps) < limits["none"] and not _still_grow(values, limits):
@@ -76,6 +76,12 @@ def _logged(run: RuleContext) -> tuple[str]:
     return (next(name for name in VALUES if name in run.histories),)
 
 
+def _come_back(values: History, limits: RuleLimits) -> bool:
+    """Whether values shrink: what was once worth something for its entropy is forgotten slowly."""
+    before = abs(median(values.previous(int(limits["rows"]))[:5]))
+    return abs(values.level) < limits["shrink"] * before
+
+
 def _still_grow(values: History, limits: RuleLimits) -> bool:
     """Whether values were far smaller some rows ago."""
     before = values.previous(int(limits["rows"]))[:5]
@@ -97,6 +103,7 @@ RULES = (
             "looks": 2,
             "rows": 10,
             "growth": 1.5,
+            "shrink": 0.9,
             "warmup": 12,
         },
         persistence=k_of_n(4, 5),
