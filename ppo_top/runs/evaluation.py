@@ -1,8 +1,9 @@
 """Evaluates a run's rows into a timeline and findings.
 
 Sealed rows are judged once. Rows that may still grow (the newest ones) are judged by a copy of the
-judge, again in each pass. So the findings depend only on what the logs hold, not on how the bytes
-were split or in which order they arrived: live, replay and check agree.
+judge; where they turn out to be complete as they were, the copy goes on from there, otherwise it is
+thrown away and they are judged again. So the findings depend only on what the logs hold, not on how
+the bytes were split or in which order they arrived: live, replay and check agree.
 """
 
 from __future__ import annotations
@@ -107,6 +108,8 @@ class Evaluation:
         machine = [each for each in machine_streams(sources) if each.concept not in own]
         self._sealed = Position(merger, self.judge, machine)
         """Where the rows end that cannot change any more."""
+        self._ahead: Position | None = None
+        """Behind the unsealed rows of the timeline; None if they have to be judged again."""
         self.sealed_rows = 0
         self._curve = RewardCurve()
         self.is_over = False
@@ -175,30 +178,56 @@ class Evaluation:
 
     def advance(self, deadline: float) -> bool:
         """Judge new rows until the deadline (`time.perf_counter`); True if all are judged."""
-        self._drop_unsealed()
-        sealed = self._sealed
-        while (key := sealed.merger.next_key()) is not None:
+        if not self._seal_ahead():
+            self._drop_unsealed()
+        is_done = False
+        while self._seal_rows(deadline):
+            is_done = self._judge_unsealed()
+            if is_done:
+                break
+            self._drop_unsealed()
+            merger = self._sealed.merger
+            if (key := merger.next_key()) is not None:
+                merger.lagging.update(merger.waiting_for(key))
+        if not is_done:
+            self.judge = self._sealed.judge
+        self._findings = self.judge.findings
+        return is_done
+
+    def _seal_rows(self, deadline: float) -> bool:
+        """Judge complete rows until the deadline; False if more of them are left."""
+        merger = self._sealed.merger
+        while (key := merger.next_key()) is not None:
             if not self._append_block(key):
-                waiting = sealed.merger.waiting_for(key)
-                if waiting and not self._too_many_unsealed():
+                if merger.waiting_for(key):
                     break
-                sealed.merger.lagging.update(waiting)
-                self._append(sealed, key)
-                sealed.merger.sealed_key = key
+                self._append(self._sealed, key)
                 self.sealed_rows = len(self.timeline)
                 if self.sealed_rows % 8:
                     continue
             if _clock() > deadline:
-                self.judge = sealed.judge
-                self._findings = self.judge.findings
                 return False
-        self._judge_unsealed()
-        self._findings = self.judge.findings
         return True
+
+    def _seal_ahead(self) -> bool:
+        """Seal the unsealed rows as they were judged; False if one of them may be another now."""
+        ahead, self._ahead = self._ahead, None
+        if ahead is None or not self._is_complete(ahead):
+            return False
+        self._sealed, self.sealed_rows = ahead, len(self.timeline)
+        return True
+
+    def _is_complete(self, ahead: Position) -> bool:
+        """Whether every source has passed the newest row, and nothing belongs to rows before."""
+        if not (ahead.merger.refresh() and ahead.merger.has_sealed()):
+            return False
+        newest = self.timeline.times[-1]
+        return not any(each.pop_until(newest) is not None for each in ahead.machine)
 
     def close(self, keep: int) -> None:
         """Keep the findings, the newest `keep` sealed rows, and what judging on needs."""
         self.reward_curve()
+        self._ahead = None
         self.timeline.drop_before(self.sealed_rows - keep)
         self._sealed.merger.drop_read()
         for stream in self._sealed.machine:
@@ -230,36 +259,32 @@ class Evaluation:
                 config[name] = stream.offset + stream.scale * first
         return config
 
-    def _too_many_unsealed(self) -> bool:
-        """Whether more than `MAX_UNSEALED_ROWS` rows are waiting."""
-        merger, rows = self._sealed.merger.copy(), 0
-        while rows <= MAX_UNSEALED_ROWS and (key := merger.next_key()) is not None:
-            merger.merge_row(key)
-            rows += 1
-        return rows > MAX_UNSEALED_ROWS
-
-    def _judge_unsealed(self) -> None:
-        """Judge the rows that may still grow from a copy of the position, which is thrown away."""
+    def _judge_unsealed(self) -> bool:
+        """Judge the rows that may still grow by a copy of the judge; False if too many wait."""
         sealed = self._sealed
-        if sealed.merger.next_key() is None and not self.is_over and self._has_passed_notes:
+        if sealed.merger.next_key() is None and not self.is_over and self._has_passed_notes(sealed):
             self.judge = sealed.judge
-            return
+            return True
         ahead = sealed.copy()
         while (key := ahead.merger.next_key()) is not None:
+            if len(self.timeline) - self.sealed_rows >= MAX_UNSEALED_ROWS:
+                return False
             self._append(ahead, key)
+        if not self.is_over and self._has_passed_notes(ahead):
+            self._ahead = ahead
         self._pass_notes(ahead, None)
         if self.is_over:
             ahead.judge.end_run()
         self.judge = ahead.judge
+        return True
 
-    @property
-    def _has_passed_notes(self) -> bool:
-        return self._sealed.notes == tuple(map(len, self._notes))
+    def _has_passed_notes(self, at: Position) -> bool:
+        return at.notes == tuple(map(len, self._notes))
 
     def _append_block(self, key: RowKey) -> bool:
         """Judge several complete rows at once; False if `merge_row` has to be used."""
         merger = self._sealed.merger
-        if key[0] != self._sealed.segment or not self._has_passed_notes:
+        if key[0] != self._sealed.segment or not self._has_passed_notes(self._sealed):
             return False
         block = merger.pop_block(key, BLOCK_ROWS)
         if block is None:
@@ -328,6 +353,7 @@ class Evaluation:
     def _append(self, at: Position, key: RowKey) -> None:
         """Merge the row `key`, judge it, and move the position past it."""
         merged = at.merger.merge_row(key)
+        at.merger.sealed_key = key
         segment, step = key
         if segment != at.segment:
             at.segment = segment

@@ -240,6 +240,14 @@ class RowMerger:
             and not any(stream.has_point_after(key) for stream in streams)
         ]
 
+    def has_sealed(self) -> bool:
+        """Whether every source has passed the newest row, and it has no further episodes."""
+        key = self.sealed_key
+        if key is None or self.waiting_for(key):
+            return False
+        keys = (stream.next_key for stream in self.episode_streams)
+        return all(each is None or each > key for each in keys)
+
     def next_key(self) -> RowKey | None:
         """The key of the next row; None if there is none."""
         keys = (stream.next_key for stream in self._step_streams if stream.next_key is not None)
