@@ -163,16 +163,12 @@ HEADINGS = {
 }
 
 
-def table(rows: dict[int, dict[str, float]]) -> str:
-    """The figures as a table."""
-    lines = ["  ".join(["  runs", *(f"{text:>16}" for text in HEADINGS.values())])]
-    for runs, figures in rows.items():
-        cells = [
-            f"{figures[name]:>16,.{0 if name in ('points', 'memory_mb') else 2}f}"
-            for name in HEADINGS
-        ]
-        lines.append("  ".join([f"{runs:>6}", *cells]))
-    return "\n".join(lines)
+def table_row(runs: int, figures: dict[str, float]) -> str:
+    """The figures of a size, below the headings."""
+    cells = [
+        f"{figures[name]:>16,.{0 if name in ('points', 'memory_mb') else 2}f}" for name in HEADINGS
+    ]
+    return "  ".join([f"{runs:>6}", *cells])
 
 
 def missed(figures: dict[str, float]) -> list[str]:
@@ -198,6 +194,7 @@ def main() -> int:
         print(json.dumps(measure(options.measure, options.runs[0], options.idle)))
         return 0
     rows = {}
+    print("  ".join(["  runs", *(f"{text:>16}" for text in HEADINGS.values())]), flush=True)
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
         (root / "template").mkdir()
@@ -206,7 +203,7 @@ def main() -> int:
             make_runs(root / str(runs), runs, events)
             make_unrelated(root / str(runs), options.files)
             rows[runs] = measure_in_child(root / str(runs), runs, options.idle)
-    print(table(rows))
+            print(table_row(runs, rows[runs]), flush=True)
     if options.json:
         options.json.write_text(json.dumps(rows, indent=1) + "\n")
     failures = missed(rows[max(rows)])
