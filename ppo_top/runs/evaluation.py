@@ -174,12 +174,11 @@ class Evaluation:
     def refresh(self) -> bool:
         """Look for new points; False if they need a new evaluation."""
         is_current = self._can_go_on and self._selection.is_current()
-        return is_current and self._sealed.merger.refresh()
+        return is_current and (self._seal_ahead() or self._sealed.merger.refresh())
 
     def advance(self, deadline: float) -> bool:
         """Judge new rows until the deadline (`time.perf_counter`); True if all are judged."""
-        if not self._seal_ahead():
-            self._drop_unsealed()
+        self._drop_unsealed()
         is_done = False
         while self._seal_rows(deadline):
             is_done = self._judge_unsealed()
@@ -390,7 +389,9 @@ class Evaluation:
 
     def _drop_unsealed(self) -> None:
         """Remove the unsealed rows from the timeline."""
-        timeline = self.timeline
+        self._ahead, timeline = None, self.timeline
+        if len(timeline) == self.sealed_rows:
+            return
         timeline.steps.truncate(self.sealed_rows)
         timeline.times.truncate(self.sealed_rows)
         timeline.restarts[:] = [row for row in timeline.restarts if row < self.sealed_rows]
