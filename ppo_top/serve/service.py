@@ -57,7 +57,7 @@ class Service:
         parallel: bool = True,
     ) -> None:
         """Open what it listens on; raises `UnusableAddress` before any log is read."""
-        self._options, self._paths = options, paths
+        self._options = options
         self._err = err or sys.stderr
         self._collector = FleetCollector(options.values, options.labels)
         self._file_collector = FleetCollector(options.values, options.labels, for_textfile=True)
