@@ -8,6 +8,9 @@ length, seconds since t_start; more columns may follow). The step is the sum of 
 from __future__ import annotations
 
 import json
+import re
+from array import array
+from itertools import accumulate
 
 from ppo_top.model import UNKNOWN_TIME, Problem
 from ppo_top.parsers.base import Format
@@ -16,6 +19,8 @@ from ppo_top.parsers.shared.text.line_splitter import Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_ROW_BYTES = 1 << 20
+_PLAIN_ROWS = re.compile(r"(?:[-+.\de]+,\d{1,15},[-+.\de]+\n)+")
+"""Rows of `r,l,t` alone, which are most: they are read column by column."""
 
 
 class MonitorParser(RowParser):
@@ -27,8 +32,33 @@ class MonitorParser(RowParser):
         self._tags: list[str] = []
         self._step = 0
 
+    @property
+    def _expects_row(self) -> bool:
+        return bool(self._tags)
+
+    def _add_block(self, block: bytes) -> bool:
+        text = block.decode("utf-8", "replace")
+        if self._tags != ["r", "l", "t"] or not _PLAIN_ROWS.fullmatch(text):
+            return False
+        cells = text.replace("\n", ",").split(",")[:-1]
+        try:
+            returns, since = (array("d", map(float, cells[column::3])) for column in (0, 2))
+        except ValueError:
+            return False
+        lengths = list(map(int, cells[1::3]))
+        if self._step + sum(lengths) >= 2**63:
+            return False
+        steps = array("q", accumulate(lengths, initial=self._step))[1:]
+        times = array("d", [self._start_time + seconds for seconds in since])
+        self._step = steps[-1]
+        for tag, values in zip(self._tags, (returns, array("d", lengths), since), strict=True):
+            self._builder.add_column(tag, steps, times, values)
+        return True
+
     def _add_line(self, segment: Segment) -> None:
         text = segment.data.decode("utf-8", "replace").strip()
+        if not text:
+            return
         if text.startswith("#"):
             self._read_heading(text, segment.offset)
         elif text.startswith("r,l,t"):

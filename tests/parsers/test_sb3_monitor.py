@@ -54,6 +54,19 @@ def test_a_continued_monitor_restarts_its_clock() -> None:
     assert read.steps("r") == [10, 20]
 
 
+@pytest.mark.parametrize("row", ["nan,10,2.5", "1.5,10.0,2.5", "1_0,10,2.5", "1.5,10", "1.5.1,1,2"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_an_odd_row_among_many_costs_no_other(row: str, end: str) -> None:
+    """Rows that are read at once and rows that are read one by one give the same points."""
+    head = HEAD.replace(b",is_success", b"")
+    rows = [f"{number}.5,10,{number}.25" for number in range(200)]
+    text = end.join([*rows[:100], row, *rows[100:], ""])
+    read = parse_every_way(MonitorParser, head + text.encode())
+    plain = [value for value in read.values("r") if value % 1 == 0.5 and value != 1.5]
+    assert plain == [number + 0.5 for number in range(200) if number != 1]
+    assert read.steps("r")[-1] == sum(map(int, read.values("l")))
+
+
 def test_bad_rows_are_problems() -> None:
     """Rows that are no episode are reported with their offset, the rest is read."""
     read = parse_every_way(MonitorParser, HEAD + b"1.5,10,2.5,1\nx,y\n1.5,-3,2,1\n1.5,10,3.5,1\n")

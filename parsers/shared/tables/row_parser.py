@@ -41,10 +41,13 @@ class RowParser:
                 end = data.find(b"\n", min(position + MAX_BLOCK_BYTES, len(data) - 1)) + 1
                 block = data[position : end or len(data)]
                 is_plain = len(block) <= min(2 * MAX_BLOCK_BYTES, self._max_line_bytes)
+                after = position + len(block)
+                if b"\r" in block:  # the first line feed may be the rest of the line before
+                    block = block.replace(b"\r\n", b"\n").lstrip(b"\n")
                 if is_plain and b"\r" not in block and self._add_block(block):
-                    position += len(block)
+                    position = after
                     continue
-                plain_from = position + len(block)  # line by line, so that time stays linear
+                plain_from = after  # line by line, so that time stays linear
             segment, position = self._splitter.segment_at(data, offset, position)
             if segment is not None and (segment.data.strip() or not self._expects_row):
                 self._add_line(segment)
