@@ -91,6 +91,9 @@ class Format(NamedTuple):
     rewritten: bool = False
     """Writers replace the file from the start (SB3's progress.csv): when its first bytes change, it
     is read again. A store sees to that itself (`Batch.restarted`)."""
+    document: bool = False
+    """The file is one document that only its end completes: while it cannot be read, what was read
+    of it last stays."""
     chained: bool = False
     """Files in one folder continue each other: a resumed run adds a file."""
     cumulative: bool = False

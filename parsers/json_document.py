@@ -55,19 +55,18 @@ class JsonDocumentStore(ReplacedFileStore):
             return Batch()
         except (ValueError, RecursionError) as problem:
             return self._problem(version, f"not complete JSON: {str(problem)[:80]}")
+        batch = read_document(document)
+        if batch.problems:
+            return self._problem(version, batch.problems[0].message)
         was_damaged = bool(self._last_problem)
         self._note_read(version)
-        return self._new_points(read_document(document), was_damaged)
+        return self._new_points(batch, was_damaged)
 
     def _new_points(self, batch: Batch, was_damaged: bool) -> Batch:
-        """What is new; all of it where the file changed, or where a problem is over and forgotten.
-
-        Nothing but a new beginning takes back what was said of the file.
-        """
+        """What was added; everything if the old points changed, or to withdraw a problem."""
         before, self._given = self._given, {points.tag: points for points in batch.points}
-        if was_damaged or any(
-            not _continues(self._given.get(tag), old) for tag, old in before.items()
-        ):
+        changed = any(not _continues(self._given.get(tag), old) for tag, old in before.items())
+        if changed or was_damaged:
             batch.restarted = True
             return batch
         batch.points = [_rest(points, before.get(points.tag)) for points in batch.points]

@@ -75,8 +75,10 @@ class EvaluationsStore(ReplacedFileStore):
         self, arrays: Mapping[str, NDArray[np.float64]], limit: int
     ) -> tuple[Batch, bool]:
         steps = [int(step) for step in arrays[_STEPS_ARRAY]]
-        if steps[: len(self._steps_given)] != self._steps_given:
-            self._steps_given = []
+        starts_over = steps[: len(self._steps_given)] != self._steps_given
+        if starts_over or self._last_problem:  # what was said about the file is withdrawn, too
+            self._steps_given, starts_over = [], True
+            self._last_problem = ""
         first = len(self._steps_given)
         last = min(len(steps), first + max(limit // len(arrays), 1))
         columns = summarise_episodes(arrays, first, last)
@@ -84,7 +86,7 @@ class EvaluationsStore(ReplacedFileStore):
         times = array("d", [UNKNOWN_TIME]) * len(chosen)
         points = [Points(tag, chosen, times, values) for tag, values in columns.items() if values]
         self._steps_given = steps[:last]
-        return Batch(points), last == len(steps)
+        return Batch(points, restarted=starts_over), last == len(steps)
 
 
 def load_arrays(path: Path) -> dict[str, NDArray[np.float64]]:
@@ -155,5 +157,6 @@ FORMAT = Format(
     claim_order=10,
     precedence=55,
     store=EvaluationsStore,
+    rewritten=True,
     one_file=True,
 )

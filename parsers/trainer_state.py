@@ -41,13 +41,10 @@ class TrainerStateParser:
         return self._parse() or Batch()
 
     def finish(self) -> Batch:
-        """A file that was not indented, or is no JSON; one that is being written is neither."""
-        if self._done:
+        """A file that was not indented, or is no complete JSON (perhaps not yet)."""
+        if self._done or not self._data:
             return Batch()
-        found = self._parse()
-        if found is None and self._data.rstrip().endswith(b"}"):
-            return self._stop(Batch(problems=[Problem(0, "not complete JSON")]))
-        return found or Batch()
+        return self._parse() or self._stop(Batch(problems=[Problem(0, "not complete JSON")]))
 
     def _parse(self) -> Batch | None:
         state = first_object(self._data)
@@ -116,4 +113,5 @@ FORMAT = Format(
     cumulative=True,
     parser=TrainerStateParser,
     rewritten=True,
+    document=True,
 )

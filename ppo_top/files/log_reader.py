@@ -60,7 +60,9 @@ class LogReader:
         self._is_skipped = False
         self._decompressor: Decompressor | None = None
         self._trainings = FileTrainings()
-        self._has_open_line = self._has_ended_line = False
+        self._has_open_line = self._has_ended_early = False
+        self._document_problems: list[Problem] = []
+        """What was said about a document that cannot be read; nothing while it can."""
 
     @property
     def sources(self) -> list[Source]:
@@ -111,7 +113,7 @@ class LogReader:
 
     def _end_line(self) -> Batch:
         """End the last line; should it be continued after all, the file is read again."""
-        self._has_open_line, self._has_ended_line = False, True
+        self._has_open_line, self._has_ended_early = False, True
         return self._feed_parser(b"\n")
 
     def read_update(self, size: int = MAX_READ_BYTES, limit: int = 100_000) -> SourceUpdate | None:
@@ -132,7 +134,7 @@ class LogReader:
         return update
 
     def _read_bytes(self, size: int, limit: int) -> SourceUpdate | None:
-        if self._has_ended_line and self.tail.has_changed():
+        if self._has_ended_early and self.tail.has_changed():
             self.tail.reread()
         chunk = self._read_chunk(size if self.source else MAX_HEAD_BYTES)
         if chunk.data:
@@ -145,6 +147,8 @@ class LogReader:
             return None
         if self._parser is None:
             return self._detect_format(chunk.data, limit)
+        if self._is_document:
+            return self._read_document(chunk.data)
         batch = self._feed_parser(chunk.data) if chunk.data else Batch()
         if self._decompressor is not None:
             self._add_problem(batch, self._decompressor.pop_problem())
@@ -176,7 +180,7 @@ class LogReader:
 
     def _restart_parser(self) -> None:
         """The file is a new one with the old name, perhaps in another format."""
-        self._has_ended_line = False
+        self._has_ended_early = False
         self._head = b""
         self._failed = False
         if self.source is not None and self.source.format.parser is not None:
@@ -214,12 +218,34 @@ class LogReader:
         assert format_.parser is not None
         self._parser = format_.parser()
         head, self._head = self._head, b""
+        if self._is_document:
+            return self._read_document(head) or self._make_update(Batch())
         return self._make_update(self._feed_parser(head))
+
+    @property
+    def _is_document(self) -> bool:
+        return self.source is not None and self.source.format.document
+
+    def _read_document(self, data: bytes) -> SourceUpdate | None:
+        """A reading in place of the last one, or why there is none: the last one stays then.
+
+        The end of the file ends the document. Should it go on after all, it is read again.
+        """
+        batch = self._feed_parser(data) if data else Batch()
+        if not self.more and self._parser is not None:
+            self._has_ended_early = True
+            batch.add(guarded(self._parser.finish, self.tail.offset, self._fail))
+        if not batch or (batch.problems and batch.problems == self._document_problems):
+            return None
+        self._document_problems = batch.problems
+        return self._make_update(batch, reset=not batch.problems)
 
     def reread(self) -> None:
         """Read from the beginning again."""
         self._finished = False
         self.tail.reread()
+        if self._is_document:
+            self.has_reappeared, self._document_problems = True, []
         if self._store is not None:
             self._store.reread()
 

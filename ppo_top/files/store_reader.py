@@ -41,7 +41,7 @@ class StoreReader:
         self._store: Store | None = None
         self._stamp: StoreStamp = ()
         self._reread_requested = False
-        self._failed = False
+        self._failed = self._is_unreadable = False
         self._empty_polls = 0
         self._run_mtimes: dict[str, float] = {}
         self._runs_to_reset: set[str] = set()
@@ -69,7 +69,9 @@ class StoreReader:
         if not self._stamp or not stamp[0][0]:
             return False
         moved = stamp[0][0] != self._stamp[0][0]
-        return self._reread_requested or (moved and not self.source.format.rewritten)
+        repaired = self._is_unreadable and stamp != self._stamp
+        anew = (moved or repaired) and not self.source.format.rewritten
+        return self._reread_requested or anew
 
     def reread(self) -> None:
         """Read from the beginning again."""
@@ -107,7 +109,13 @@ class StoreReader:
         self._failed, self.more = True, False
 
     def _make_update(self, batch: Batch, reset: bool) -> SourceUpdate:
-        run, tail = batch.stored_run, self.tail
+        tail = self.tail
+        is_general = bool(batch.problems) and not (batch.points or batch.stored_run)
+        self._is_unreadable = is_general and bool(self.run_sources) and not self._failed
+        if self._is_unreadable:  # said of the first run; what was read of any stays
+            first = next(iter(self.run_sources.values()))
+            return SourceUpdate(first, batch, False, tail.mtime, tail.size, self.more)
+        run = batch.stored_run
         reset = reset or batch.restarted or run in self._runs_to_reset
         self._runs_to_reset.discard(run)
         if not run:

@@ -11,7 +11,7 @@ import pytest
 from ppo_top.files.follower import Follower
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from tests.support.growing_logs import drain
+from tests.support.growing_logs import DEMO_LOGS_FOLDER, drain
 from tests.support.recordings import DATA_FOLDER, damaged_bytes
 
 DAMAGES = int(os.environ.get("PPO_TOP_DAMAGES", "20"))
@@ -23,7 +23,10 @@ DocumentReading = tuple[dict[str, str], int]
 ROWS = [{"step": 10 * n, "reward": n + 0.5, "kl": 0.01 * n} for n in range(1, 30)]
 DOCUMENTS = {
     "history.json": json.dumps(ROWS).encode(),
+    "trainer_state.json": json.dumps({"log_history": ROWS, "max_steps": 290}, indent=2).encode(),
     "bandit.ipynb": (DATA_FOLDER / "hf_notebook_5.23.0" / "bandit.ipynb").read_bytes(),
+    "mlflow.db": (DATA_FOLDER / "mlflow_3.17.2" / "database" / "mlflow.db").read_bytes(),
+    "evaluations.npz": (DEMO_LOGS_FOLDER / "sb3_cartpole" / "evaluations.npz").read_bytes(),
 }
 
 

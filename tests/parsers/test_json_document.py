@@ -126,6 +126,18 @@ def test_half_a_file_is_a_problem_until_the_whole_one_is_there(tmp_path: Path) -
     ]
 
 
+def test_a_document_that_lost_its_rows_is_a_problem_too(tmp_path: Path) -> None:
+    """It is complete JSON, but no new reading: nothing that was read is taken back."""
+    path = tmp_path / "history.json"
+    write(path, ROWS, 1)
+    store = JsonDocumentStore(path)
+    poll(store)
+    write(path, {"rows": 30}, 2)
+    emptied = store.poll(10)
+    assert not emptied.restarted
+    assert [each.message for each in emptied.problems] == ["no rows and no lists of numbers"]
+
+
 def test_another_run_in_the_same_file_starts_over(tmp_path: Path) -> None:
     """The script was started again."""
     path = tmp_path / "history.json"
