@@ -60,8 +60,8 @@ def _collapse_level(run: RuleContext, limits: RuleLimits, count: int, deep: bool
     if run.at_max or (run.rising and not run.falling) or _reward_pays(run):
         return INFO
     crashed = run.open_severities.get("reward-crash", 0) >= WARN
-    if run.reward is not None and run.reward.is_up and not crashed:
-        return WATCH  # something was learned, too little to tell how much from noise
+    if not crashed and "kl-high" not in run.opened_rows and run.reward and run.reward.is_up:
+        return WATCH  # something was gained in steps of a usual size, hardly more than noise
     if crashed or count <= limits["early"] or (run.stuck and not run.gained):
         return CRIT if deep else WARN
     return WATCH if run.flat else INFO
@@ -131,7 +131,7 @@ RULES = (
         description="entropy falls to a small share of its initial value without a gain in reward",
         concepts=("entropy",),
         assess=entropy_collapsed,
-        asks_about=("reward-crash",),
+        asks_about=("reward-crash", "kl-high"),
         stays_calm=_keeps_entropy,
         families=POLICY_GRADIENT,
         judged_at=("entropy", "seq_entropy"),
