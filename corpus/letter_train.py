@@ -38,7 +38,7 @@ from corpus.letter_tasks import (
     planned_letter_runs,
 )
 from corpus.letter_trainers import LOGS, prepare_trainer, true_score
-from corpus.llm import LLM_CONSOLE_CHARS, versions
+from corpus.llm import versions
 from corpus.table import CORPUS_RUNS
 
 MACHINE_FOLDER = re.compile(r"/[^\s\"']*/(site-packages|corpus|lib/python3[.\d]*)/")
@@ -100,7 +100,7 @@ def keep_log(way: str, died: bool, folder: Path) -> None:
         console += Path("stderr.txt").read_text("utf-8").replace("\r", "\n")
     if console:
         console = MACHINE_FOLDER.sub(r"/opt/\1/", console)
-        (folder / "console.txt").write_text(console[-LLM_CONSOLE_CHARS:], encoding="utf-8")
+        (folder / "console.txt").write_text(console, encoding="utf-8")
 
 
 def describe_letter_run(run: PlannedLetterRun) -> dict[str, Any]:
