@@ -65,6 +65,14 @@ def test_a_learning_rate_that_no_optimiser_survives(rate: float, speaks: bool) -
     assert ("learning-rate-extreme" in found) is speaks
 
 
+@pytest.mark.parametrize(("rate", "speaks"), [(0.0098, False), (0.0102, True)])
+def test_preference_training_has_a_learning_rate_too(rate: float, speaks: bool) -> None:
+    """Whatever its loss and margins say: no language model survives such steps."""
+    columns: DrawnColumns = {"lr": rate, "loss": lambda i: 0.69 * 0.97**i}
+    found = rules_found(findings(about("DPO", "preference"), draw_rows(columns, 20)), WARN)
+    assert found == ({"learning-rate-extreme"} if speaks else set())
+
+
 @pytest.mark.parametrize(
     ("algo", "family", "columns", "limit"),
     [
