@@ -435,3 +435,10 @@ def test_a_run_that_logs_its_updates_is_trained() -> None:
     for name in ("approx_kl", "clip_fraction", "value_loss"):
         logged = {**silent, name: CTRL_COLUMNS[name]}
         assert "no loss logged" not in facts_at_end(logged, about=about)
+
+
+@pytest.mark.parametrize("family", sorted(FAMILY_NAMES))
+def test_a_proof_of_a_cause_that_a_family_cannot_have_leaves_the_others(family: str) -> None:
+    """Long answers are a language model's; a script on a control task may log their share."""
+    for fact in known_causes().proofs:
+        assert cause_scores({fact: True}, family)

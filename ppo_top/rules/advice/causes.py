@@ -53,12 +53,13 @@ def cause_scores(
     counted = counted or cause_counts()
     causes, runs = known_causes(), counted.runs
     seen = {fact for fact, holds in symptoms.items() if holds}
-    proven = {cause for fact, cause in causes.proofs.items() if fact in seen}
+    of_family = {cause for cause in causes.texts if family in causes.families.get(cause, {family})}
+    proven = {cause for fact, cause in causes.proofs.items() if fact in seen} & of_family
     scores = {
         cause: math.log(_how_common(counted, cause, family))
         + sum(_weight(counted, name, cause, holds) for name, holds in symptoms.items())
         for cause in proven or runs
-        if family in causes.families.get(cause, {family})
+        if cause in of_family
         and (proven or not any((cause, fact) in causes.vetoes for fact in seen))
     }
     return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
