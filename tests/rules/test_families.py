@@ -259,6 +259,19 @@ def test_the_mean_of_no_episodes_is_no_fault() -> None:
     assert "non-finite" not in rules_found(findings(about("PPO"), draw_rows(columns)))
 
 
+@pytest.mark.parametrize(("episodes_a_row", "told"), [(10, True), (0, False)])
+def test_episodes_that_are_counted_have_a_mean(episodes_a_row: int, told: bool) -> None:
+    """A reward that is NaN while the log counts more episodes is no mean of nothing."""
+    columns = {
+        **CTRL_COLUMNS,
+        "reward_mean": lambda i: math.nan if i > 50 else 100.0 + i,
+        "ep_len": None,
+        "episode": lambda i: float(10 * min(i, 50) + episodes_a_row * max(0, i - 50)),
+    }
+    found = rules_found(findings(about("PPO"), draw_rows(columns)))
+    assert ("non-finite" in found) is told
+
+
 def test_not_training_waits_for_learning_to_start() -> None:
     """Until step `learning_starts` the buffer is filled; beyond the end, it is never used."""
     columns: DrawnColumns = {"reward_mean": flat, "ep_len": 200.0}

@@ -38,7 +38,13 @@ def _is_fault(run: RuleContext, concept: str, value: float, limits: RuleLimits) 
 
 
 def _no_episode_ended(run: RuleContext) -> bool:
-    """Whether the mean over episodes is one of none: their length is NaN too, or losses are not."""
+    """Whether the mean over episodes is one of none: their length is NaN too, or losses are not.
+
+    Never if the log counts more episodes than in the row before.
+    """
+    counted = run.histories.get("episode")
+    if counted is not None and "episode" in run.values and counted.previous(1) < [counted.last]:
+        return False
     if "ep_len" in run.values:
         return "ep_len" in run.non_finite_now
     return any(math.isfinite(run.values.get(name, math.nan)) for name in TRAINING_LOSSES)
