@@ -35,6 +35,11 @@ STREAM_WORD = re.compile(
     r"(?i)(?<![a-z])(?:std(?:out|err)|out|err)(?![a-z])|(?<=\.)[oe](?=\d+$)|(?<![a-z])rank[._-]?\d+"
 )
 """What tells the file of standard output from that of standard error, or of another rank."""
+SHELL_OUTPUT = re.compile(
+    r"(?i)(?:console|terminal|cout|nohup|out(?:put)?|err(?:or)?s?|std(?:out|err)|slurm-\d+)"
+    r"(?:\.(?:txt|log|out|err))?"
+)
+"""A file's name that says what a command printed, not which run it was."""
 EVENT_FILE = re.compile(r"tfevents\.(\d+)\.(.+?)(?:\.(\d+)\.\d+)?(?:\.v2)?$")
 """Time, host and process id in the name of an event file; old ones have no id."""
 EVALUATION_MARK = "|evaluation"
@@ -175,7 +180,10 @@ class LogUnit:
         if kind in (SETTINGS, MONITORING):
             return False
         if kind == CONSOLE:
-            return not self.is_other_stream(other)
+            pairs = (self, other), (other, self)
+            return not self.is_other_stream(other) and not any(
+                one.is_shell_output_of(logged) for one, logged in pairs
+            )
         if kind == EVENTS and not self.processes & other.processes:
             return True
         return kind == TRACKER or bool(self.heads.keys() & other.heads.keys())
@@ -191,6 +199,16 @@ class LogUnit:
         """Whether these are outputs of one command."""
         name = self.stream_name
         return bool(name) and (self.home, name) == (other.home, other.stream_name)
+
+    def is_shell_output_of(self, logged: LogUnit) -> bool:
+        """Whether this is what a shell kept of a command that logged its values elsewhere.
+
+        It holds words only, such as warnings and a traceback.
+        """
+        if self.has_points or not logged.has_points:
+            return False
+        one, other = (bool(SHELL_OUTPUT.fullmatch(unit.logs[0].name)) for unit in (self, logged))
+        return one and not other
 
 
 NO_UNITS: Mapping[str, LogUnit] = {}

@@ -301,6 +301,16 @@ def test_output_and_errors_of_one_command_are_one_run() -> None:
     assert len(runs_of({**logs, "slurm-8.out": GroupedLog({"a": [7.5, 3.5, 4.1]})})) > 1
 
 
+@pytest.mark.parametrize("shell", ["console.txt", "nohup.out", "slurm-4711.out", "err.txt"])
+def test_words_that_the_shell_kept_are_of_the_run_that_logs_beside_it(shell: str) -> None:
+    """A traceback beside train.log, say; the console of another run has a name of its own."""
+    logs = {"a/train.log": console(1), f"a/{shell}": GroupedLog()}
+    assert runs_of(logs) == one_run(*logs)
+    assert runs_of({"a/train.log": console(1), "a/seed_2.log": GroupedLog()}) == one_run(
+        "a/train.log"
+    )
+
+
 def test_a_console_and_a_folder_of_the_same_name() -> None:
     """ppo_1.log is the console of ppo_1, not of ppo_2."""
     logs = {f"ppo_{n}/{EVENT_FILE}": events(n) for n in (1, 2)}
