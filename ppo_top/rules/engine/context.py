@@ -198,7 +198,7 @@ class RuleContext:
         before, last = self.last_counts.get(counter, (step, now))
         self.last_counts = {**self.last_counts, counter: (step, now)}
         steps, passed = step - before, now - last
-        if counter == "n_updates":  # SB3's event files count only the epochs
+        if counter == "n_updates" and "one-step" not in self.facts:  # SB3 counts only the epochs
             epochs = self.config_number("n_epochs") or 10.0
             passed = passed / epochs if passed > 40 else passed > 0
         if not (0.0 < passed < math.inf and steps > passed):
