@@ -264,7 +264,7 @@ LLM_FELL = (
 
 LLM_RULES: Mapping[str, tuple[str, ...]] = {
     "none": (),
-    "lr-x0.001": NO_LEARNING,
+    "lr-x0.001": (*NO_LEARNING, "preference-not-learned"),
     "beta-x1000": (*NO_LEARNING, "kl-penalty-dominates", "kl-penalty-too-strong"),
     "temperature-0.1": (
         *NO_LEARNING,
@@ -277,7 +277,13 @@ LLM_RULES: Mapping[str, tuple[str, ...]] = {
     "reward-noise": (*NO_LEARNING, "reward-swings", "reward-scale", "reward-scale-too-large"),
     "clip-off-lr-x10": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "clip-not-binding", "clip-too-wide"),
     "iterations-32": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "reward-never-moves", "reward-plateau"),
-    "loss-reversed": (*LLM_FELL, *DRIFT, *NO_LEARNING, "entropy-collapsed"),
+    "loss-reversed": (
+        *LLM_FELL,
+        *DRIFT,
+        *NO_LEARNING,
+        "entropy-collapsed",
+        "preference-inverted",
+    ),
     "reward-flipped-midway": (*LLM_FELL, *DRIFT),
     "weights-reloaded-midway": (*LLM_FELL, "kl-spike", "kl-high", "ref-kl-zero"),
     "lr-x100": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "non-finite"),

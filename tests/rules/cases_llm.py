@@ -182,6 +182,22 @@ GENERATION_CASES = (
     ),
 )
 
+PREFERENCE_CASES = (
+    RuleCase(
+        "preference-inverted",
+        {"preference_accuracy": 0.2, "preference_margin": lambda i: -0.02 * i},
+        {"preference_accuracy": 0.2, "preference_margin": lambda i: 0.02 * i},
+        family="preference",
+    ),
+    RuleCase(
+        "preference-not-learned",
+        {"total_loss": lambda i: 0.693 + jitter(i, 0.002)},
+        {"total_loss": lambda i: 0.693 - 0.001 * i},
+        WATCH,
+        family="preference",
+    ),
+)
+
 LLM_DIAGNOSIS_CASES = (
     RuleCase(
         "reward-hacking",
@@ -256,4 +272,10 @@ LLM_DIAGNOSIS_CASES = (
     ),
 )
 
-LLM_CASES = (*REFERENCE_KL_CASES, *GRPO_SIGNAL_CASES, *GENERATION_CASES, *LLM_DIAGNOSIS_CASES)
+LLM_CASES = (
+    *REFERENCE_KL_CASES,
+    *GRPO_SIGNAL_CASES,
+    *GENERATION_CASES,
+    *PREFERENCE_CASES,
+    *LLM_DIAGNOSIS_CASES,
+)

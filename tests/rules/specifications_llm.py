@@ -132,6 +132,17 @@ SIGNAL_PAIRS = (
 )
 
 TEXT_PAIRS = (
+    Contrast("preference-inverted", "it gets worse", {"preference_accuracy": 0.3,
+         "preference_margin": lambda i: -0.01 * i}, {"preference_margin": lambda i: -0.5 + 0.01 *
+         i}, WARN, 0, family="preference"),
+    Contrast("preference-inverted", "it does not rise", {"preference_accuracy": 0.3,
+         "preference_margin": lambda i: -0.01 * i}, {"preference_accuracy": lambda i: 0.2 +
+         0.002 * i}, WARN, 0, family="preference"),
+    Contrast("preference-inverted", "the margin falls below 0", {"preference_accuracy": 0.3,
+         "preference_margin": lambda i: 0.1 - 0.01 * i}, {"preference_margin": lambda i: 1.0 -
+         0.01 * i}, WARN, 0, family="preference"),
+    Contrast("preference-not-learned", "the loss never left its start", {"total_loss": 0.693},
+         {"total_loss": lambda i: 0.6 if i == 5 else 0.693}, WATCH, 0, family="preference"),
     Contrast("completions-truncated", "it was so from the start", {"truncated_frac": 0.5},
          {"truncated_frac": after(10, 0.5, 0.05)}, WATCH, WARN, family="grpo"),
     Contrast("completions-truncated", "it grew by a tenth", {"truncated_frac": after(10, 0.406,

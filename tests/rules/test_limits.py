@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import math
 import pkgutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -155,7 +156,8 @@ class Boundary:
         x = self.value + side * (self.step or NEAR * abs(self.value))
         columns = {**HEALTHY_COLUMNS[self.family], **self.columns(x)}
         sample = {"reward_mean": Sample("update")}
-        config = {**self.config, **({"total_timesteps": self.total(x)} if self.total else {})}
+        length = "max_steps" if self.family == "preference" else "total_timesteps"
+        config = {**self.config, **({length: self.total(x)} if self.total else {})}
         trainer = self.trainer or TRAINER_BY_FAMILY[self.family]
         about = Profile(trainer, self.family, config, samples=sample)
         found = findings(about, draw_rows(columns, self.count))
@@ -174,6 +176,11 @@ LOSING: DrawnColumns = {"reward_mean": lambda i: -1400 + jitter(i, 20)}
 def spike(metric: str, usual: float) -> Sign:
     """One value so many times the usual."""
     return lambda x: {metric: lambda i: x * usual if i == 40 else usual * (1 + jitter(i, 0.01))}
+
+
+def sinking(accuracy: float) -> DrawnColumns:
+    """Rejected answers win more and more clearly, in as many pairs."""
+    return {"preference_accuracy": accuracy, "preference_margin": lambda i: -0.01 * i}
 
 
 BOUNDARIES = (
@@ -274,6 +281,13 @@ BOUNDARIES = (
     Boundary("advantages-off", "mean", lambda x: {"adv_mean": x}, Severity.INFO, family="rlhf"),
     Boundary("zero-variance-groups", "warn", late("frac_zero_std", 0.2), WARN, family="grpo"),
     Boundary("completions-truncated", "warn", late("truncated_frac", 0.05), WARN, family="grpo"),
+    Boundary("preference-inverted", "warn", sinking, WARN, -1, family="preference"),
+    Boundary("preference-inverted", "crit", sinking, CRIT, -1, family="preference"),
+    Boundary("preference-not-learned", "near", lambda x: {
+        "total_loss": lambda i: math.log(2) * (1 - x) if i == 20 else 0.693}, WATCH, -1,
+             family="preference"),
+    Boundary("preference-not-learned", "late", lambda x: {"total_loss": 0.693}, WARN,
+             family="preference", total=lambda x: 60_000 / x, step=0.06),
     Boundary("length-spread", "times", lambda x: {"resp_len_std": after(30, 8 * x, 8.0)}, WATCH,
              family="rlhf"),
     Boundary("prompts-changed", "share", lambda x: {"query_len_mean": after(40, 30 * (1 + x), 30)},

@@ -104,12 +104,21 @@ VALUE_BASED_COLUMNS: DrawnColumns = {
     "n_updates": lambda i: 250.0 * i,
 }
 
+PREFERENCE_COLUMNS: DrawnColumns = {
+    "total_loss": lambda i: 0.3 + 0.393 * 0.97**i + jitter(i, 0.01),
+    "preference_accuracy": lambda i: 0.0 if i == 0 else 0.9 - 0.4 * 0.95**i + jitter(i, 0.02),
+    "preference_margin": lambda i: 2.0 * (1 - 0.98**i) + jitter(i, 0.02) * min(i, 1),
+    "grad_norm": lambda i: 0.8 + jitter(i, 0.2),
+    "lr": lambda i: 5e-7 * (1 - i / 400),
+}
+
 HEALTHY_COLUMNS = {
     "on-policy": CTRL_COLUMNS,
     "value-based": VALUE_BASED_COLUMNS,
     "off-policy": OFF_POLICY_COLUMNS,
     "rlhf": RLHF_COLUMNS,
     "grpo": GRPO_COLUMNS,
+    "preference": PREFERENCE_COLUMNS,
 }
 TRAINER_BY_FAMILY = {
     "on-policy": "sb3",
@@ -117,6 +126,7 @@ TRAINER_BY_FAMILY = {
     "off-policy": "sb3",
     "rlhf": "trl-ppo",
     "grpo": "trl-grpo",
+    "preference": "trl-dpo",
 }
 
 

@@ -24,6 +24,7 @@ from ppo_top.rules.book.llm import (
     generation,
     grpo_signal,
     kl_penalty,
+    preference,
     reference_kl,
     sampler_mismatch,
 )
@@ -58,6 +59,7 @@ RULES: tuple[Rule, ...] = (
     *spread.RULES,
     *grpo_signal.RULES,
     *generation.RULES,
+    *preference.RULES,
     *sampler_mismatch.RULES,
     *progress.RULES,
     *machine.RULES,

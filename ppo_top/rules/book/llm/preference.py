@@ -1,0 +1,107 @@
+"""Preference training (DPO and its relatives): which answers gain, and whether anything is learned.
+
+The loss of a pair is -log sigmoid(margin): ln 2 while the policy is its reference (Rafailov et al.
+2023, equation 7). The margin is `beta` times how much more the chosen answer gained than the
+rejected one.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import at_least, near_bounds
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.terms import CRIT, PREFERENCE, WARN, WATCH
+from ppo_top.rules.engine.wording import num, pct
+
+UNTRAINED_LOSS = math.log(2.0)
+
+
+def rejected_win(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The policy comes to prefer the rejected answers.
+
+    Without a reference (ORPO, SimPO) they may win at first; then the accuracy rises.
+    """
+    accuracy, margin = run.histories["preference_accuracy"], run.histories.get("preference_margin")
+    value = accuracy.recent_median(5)
+    if value >= limits["clear"]:
+        return None
+    sinks = margin is None or (margin.level < 0.0 and margin.level < margin.initial_level)
+    if value >= limits["warn"] or not sinks or accuracy.rising():
+        return borderline(value, limits["clear"])
+    message = f"chosen answers win in {pct(value)} of the pairs, at random in 50 %"
+    return Assessment(CRIT if value < limits["crit"] else WARN, value, limits["clear"], message)
+
+
+def loss_stays_untrained(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The loss stays where it is while the policy is its reference."""
+    loss = run.histories["total_loss"]
+    if not _untrained(loss.low, loss.high, limits):
+        return None
+    message = f"loss is still {num(loss.last)} (ln 2): the policy is nearly its reference"
+    is_late = run.ended or (run.progress or 0.0) >= limits["late"]
+    level = WARN if is_late else WATCH
+    return Assessment(level, loss.last, UNTRAINED_LOSS, message, immediate=run.ended)
+
+
+def _untrained(low: float, high: float, limits: RuleLimits) -> bool:
+    least, most = (UNTRAINED_LOSS * (1.0 + sign * limits["near"]) for sign in (-1.0, 1.0))
+    return least <= low and high <= most
+
+
+def _has_learned(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return not _untrained(*near_bounds(run, block, "total_loss", 1), limits) and _left(run, limits)
+
+
+def _left(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether the loss has left its start before."""
+    loss = run.histories.get("total_loss")
+    return loss is not None and not _untrained(loss.low, loss.high, limits)
+
+
+RULES = (
+    Rule(
+        id="preference-inverted",
+        title="Rejected answers preferred",
+        description="the policy comes to prefer the rejected answers to the chosen ones",
+        concepts=("preference_accuracy",),
+        related=("preference_margin",),
+        assess=rejected_win,
+        stays_calm=at_least("preference_accuracy", "clear"),
+        families=frozenset({PREFERENCE}),
+        limits={"clear": 0.45, "warn": 0.4, "crit": 0.25, "warmup": 10},
+        persistence=k_of_n(6, 8),
+        causes=(
+            "chosen and rejected are swapped, or the loss has the wrong sign",
+            "labels that contradict the reference model",
+        ),
+        remedies=(
+            "look at some pairs as the trainer gets them: is the chosen answer the better one?",
+            "check the sign of the loss, and which column is which",
+        ),
+        source="TRL: rewards/accuracies is how often the chosen answer has the higher reward",
+        grade="B",
+    ),
+    Rule(
+        id="preference-not-learned",
+        title="Loss of preferences stays at its start",
+        description="the loss stays at ln 2, its value while the policy is its reference",
+        concepts=("total_loss",),
+        related=("preference_margin", "lr"),
+        assess=loss_stays_untrained,
+        stays_calm=_has_learned,
+        at_end=True,
+        families=frozenset({PREFERENCE}),
+        limits={"near": 0.02, "late": 0.5, "warmup": 30},
+        persistence=k_of_n(5, 5),
+        causes=(
+            "learning rate too low, or weights that are frozen",
+            "beta so small that margins hardly count",
+        ),
+        remedies=("raise {learning_rate}", "see that the adapter's weights are trained"),
+        source="the loss is -log sigmoid(0) = ln 2 at first (Rafailov et al. 2023)",
+        grade="C",
+    ),
+)
