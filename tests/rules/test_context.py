@@ -103,6 +103,12 @@ def test_steps_an_update_follow_from_a_counter(columns: DrawnColumns, steps: flo
     assert context_of(columns).steps_per_update == steps
 
 
+def test_an_update_of_one_gradient_step_is_counted_as_such() -> None:
+    """A2C makes eight of them from one row to the next; they are no epochs over one rollout."""
+    about = Profile("sb3", "on-policy", algo="A2C")
+    assert context_of({"n_updates": lambda i: 8.0 * i}, about=about).steps_per_update == 125.0
+
+
 @pytest.mark.parametrize(
     ("each", "tiny", "small"),
     [(5.2, True, True), (4.8, False, True), (1.03, False, True), (0.97, False, False)],
