@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -22,34 +21,29 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from corpus.control_task import ControlTask
-from corpus.letter_tasks import LAST_LETTER_SETUPS, drawn_letter_runs
-from corpus.plan import PlannedRun, faults_of
+from corpus.letter_tasks import LAST_LETTER_SETUPS, letter_faults_of
+from corpus.plan import PlannedRun, drawn_runs, faults_of
 from corpus.unseen_tasks import LAST_TASKS
 
 LAST_RUNS = Path(__file__).resolve().parent / "last_runs"
 LAST_LETTER_RUNS = LAST_RUNS / "letters"
 JUDGED_PARTS = Path(__file__).resolve().parent / "last"
 COMMIT_FILE = "commit.txt"
-HEALTHY_RUNS, FAULTY_RUNS = 10, 16
-"""Runs a task."""
 
 
 class RefusedError(Exception):
     """The last part may not be trained or judged (again)."""
 
 
-def drawn_runs(commit: str, tasks: Iterable[ControlTask]) -> list[PlannedRun]:
-    """The runs of the last part: seeds and faults follow from the commit's hash alone."""
-    draw = random.Random(commit)
-    runs: list[PlannedRun] = []
-    for task in tasks:
-        known = faults_of(task)
-        faults = draw.sample(known, min(FAULTY_RUNS, len(known)))
-        keys = ["none"] * HEALTHY_RUNS + faults
-        seeds = draw.sample(range(1_000, 1_000_000), len(keys))
-        runs += [(task.name, key, seed) for key, seed in zip(keys, seeds, strict=True)]
-    return runs
+def drawn_control_runs(commit: str) -> list[PlannedRun]:
+    """Ten healthy runs and up to sixteen faults of each control task."""
+    return drawn_runs(commit, {task.name: faults_of(task) for task in LAST_TASKS}, 10, 16)
+
+
+def drawn_letter_runs(commit: str) -> list[PlannedRun]:
+    """Eight healthy runs and up to nine faults of each language-model configuration."""
+    known = {setup.name: letter_faults_of(setup) for setup in LAST_LETTER_SETUPS}
+    return drawn_runs(commit, known, 8, 9)
 
 
 def frozen_commit(folder: Path, head: str, changed: str) -> str:
@@ -116,7 +110,7 @@ def train_control(commit: str, until: str | None, share: tuple[int, int]) -> lis
     """Train what is missing of one task in n, from the k-th on."""
     from corpus.train import run_id, train_missing  # needs the trainers
 
-    runs, (k, n) = drawn_runs(commit, LAST_TASKS), share
+    runs, (k, n) = drawn_control_runs(commit), share
     mine = {task.name for task in LAST_TASKS[k - 1 :: n]}
     train_missing((run for run in runs if run[0] in mine), LAST_RUNS, until)
     return [run_id(run) for run in runs]

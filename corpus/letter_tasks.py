@@ -7,7 +7,7 @@ supervised training on answers of which many are careless; then it is trained on
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any
@@ -34,9 +34,12 @@ LETTER_TASKS = {
     "reversed": LetterTask("tune", 6, lambda prompt: prompt[::-1]),
     "mirrored": LetterTask("check", 4, lambda prompt: prompt + prompt[::-1]),
     "rotated": LetterTask("check", 6, lambda prompt: prompt[2:] + prompt[:2]),
-    "swapped": LetterTask("last", 6, lambda prompt: "".join(prompt[i ^ 1] for i in range(6))),
-    "repeated": LetterTask("last", 4, lambda prompt: prompt + prompt),
-    "skipped": LetterTask("last", 8, lambda prompt: prompt[::2]),
+    "swapped": LetterTask("tune", 6, lambda prompt: "".join(prompt[i ^ 1] for i in range(6))),
+    "repeated": LetterTask("tune", 4, lambda prompt: prompt + prompt),
+    "skipped": LetterTask("check", 8, lambda prompt: prompt[::2]),
+    "sorted": LetterTask("last", 5, lambda prompt: "".join(sorted(prompt))),
+    "halves": LetterTask("last", 6, lambda prompt: prompt[3:] + prompt[2::-1]),
+    "framed": LetterTask("last", 4, lambda prompt: prompt[-1] + prompt + prompt[0]),
 }
 
 
@@ -121,13 +124,23 @@ LETTER_SETUPS = (
     LetterSetup("dpo", "rotated", _DPO),
 )  # fmt: skip
 
-LAST_LETTER_SETUPS = (
+FIRST_LAST_LETTER_SETUPS = (
     LetterSetup("grpo", "swapped", _GRPO),
     LetterSetup("rloo", "repeated", _RLOO, errors),
     LetterSetup("grpo", "skipped", _GRPO | {"beta": 0.0, "num_iterations": 2}, all_right),
     LetterSetup("grpo", "repeated", _GRPO, reward_model=True, updates=120, logging_steps=5),
     LetterSetup("dpo", "skipped", _DPO),
 )
+"""The configurations of the first last part, before it was judged; now in *tune* and *check*."""
+
+LAST_LETTER_SETUPS = (
+    LetterSetup("rloo", "sorted", _RLOO),
+    LetterSetup("grpo", "halves", _GRPO, errors),
+    LetterSetup("grpo", "framed", _GRPO | {"beta": 0.0}, all_right, scale=5.0),
+    LetterSetup("rloo", "halves", _RLOO, reward_model=True, updates=120, logging_steps=5),
+    LetterSetup("dpo", "framed", _DPO),
+)
+"""Configurations of the last part: their tasks stand nowhere else."""
 
 
 @dataclass(frozen=True)
@@ -172,8 +185,6 @@ LETTER_FAULTS = {
 HEALTHY_SEEDS = (1, 2, 3)
 FIRST_FAULT_SEED = 20
 FAULTS_A_SETUP = 5
-LAST_HEALTHY, LAST_FAULTY = 8, 9
-"""Runs a configuration of the last part."""
 
 LETTER_WAYS = ("trainer_state", "console", "jsonl")
 """The ways of logging; seeds take turns."""
@@ -184,7 +195,8 @@ PlannedLetterRun = tuple[str, str, int]
 
 def letter_setup(name: str) -> LetterSetup:
     """The configuration of this name; `KeyError` if there is none."""
-    return {setup.name: setup for setup in (*LETTER_SETUPS, *LAST_LETTER_SETUPS)}[name]
+    setups = (*LETTER_SETUPS, *FIRST_LAST_LETTER_SETUPS, *LAST_LETTER_SETUPS)
+    return {setup.name: setup for setup in setups}[name]
 
 
 def letter_faults_of(setup: LetterSetup) -> list[str]:
@@ -226,18 +238,3 @@ def planned_letter_runs(setups: Sequence[LetterSetup] = LETTER_SETUPS) -> list[P
             fault = known[(first + turn) % len(known)]
             turns[turn + 1].append((setup.name, fault, FIRST_FAULT_SEED + number))
     return [run for turn in turns for run in turn]
-
-
-def drawn_letter_runs(
-    commit: str, setups: Iterable[LetterSetup] = LAST_LETTER_SETUPS
-) -> list[PlannedLetterRun]:
-    """The runs of a last part: faults and seeds follow from the commit's hash alone."""
-    draw = random.Random(commit)
-    runs: list[PlannedLetterRun] = []
-    for setup in setups:
-        known = letter_faults_of(setup)
-        faults = draw.sample(known, min(LAST_FAULTY, len(known)))
-        keys = ["none"] * LAST_HEALTHY + faults
-        seeds = draw.sample(range(1_000, 1_000_000), len(keys))
-        runs += [(setup.name, key, seed) for key, seed in zip(keys, seeds, strict=True)]
-    return runs

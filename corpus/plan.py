@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import random
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 
 from corpus.control_task import ON_POLICY, ControlTask
@@ -220,3 +221,19 @@ def planned_runs() -> Iterator[PlannedRun]:
             if run not in seen and not slow:
                 seen.add(run)
                 yield run
+
+
+def drawn_runs(
+    commit: str, faults: Mapping[str, Sequence[str]], healthy: int, faulty: int
+) -> list[PlannedRun]:
+    """The runs of a last part: faults and seeds follow from the commit's hash alone.
+
+    `faults` are those that each task can have; `healthy` and `faulty` (at most) are runs a task.
+    """
+    draw = random.Random(commit)
+    runs: list[PlannedRun] = []
+    for name, known in faults.items():
+        keys = ["none"] * healthy + draw.sample(known, min(faulty, len(known)))
+        seeds = draw.sample(range(1_000, 1_000_000), len(keys))
+        runs += [(name, key, seed) for key, seed in zip(keys, seeds, strict=True)]
+    return runs

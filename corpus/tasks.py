@@ -16,6 +16,7 @@ from corpus.unseen_tasks import (
     LATER_TASKS,
     SECOND_LAST_TASKS,
     SHAPE_TASKS,
+    THIRD_LAST_TASKS,
 )
 
 # rl-baselines3-zoo's hyperparameters, with fewer steps where a task is learnt sooner.
@@ -230,6 +231,6 @@ CONTROL_TASKS |= {
     task.name: task
     for task in (
         *FAMILY_TASKS, *FURTHER_TASKS, *LATER_TASKS, *FIRST_LAST_TASKS, *SHAPE_TASKS,
-        *SECOND_LAST_TASKS, *LAST_TASKS,
+        *SECOND_LAST_TASKS, *THIRD_LAST_TASKS, *LAST_TASKS,
     )
 }  # fmt: skip

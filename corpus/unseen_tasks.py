@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from corpus.control_task import (
     OTHER_OWN_LOGS,
+    OWN_LOGS,
     SMALL_OWN_LOGS,
     off_policy,
     on_policy,
@@ -152,45 +153,91 @@ SECOND_LAST_TASKS = (
 )  # fmt: skip
 """The tasks of the second last part, before it was judged; now in *tune* and *check*."""
 
-LAST_TASKS = (
+THIRD_LAST_TASKS = (
     on_policy(
-        "bridge-ppo", "Bridge-v0", "last", 30_000,
+        "bridge-ppo", "Bridge-v0", "tune", 30_000,
         options={"n_steps": 64, "batch_size": 256, "n_epochs": 5, "learning_rate": 2e-3},
     ),
     on_policy(
-        "farm-ppo", "Farm-v0", "last", 40_000,
+        "farm-ppo", "Farm-v0", "tune", 40_000,
         options={"n_steps": 64, "batch_size": 256, "n_epochs": 8, "learning_rate": 2e-3},
     ),
     on_policy(
-        "sorting-a2c", "Sorting-v0", "last", 40_000, log_interval=8, algorithm="A2C",
+        "sorting-a2c", "Sorting-v0", "tune", 40_000, log_interval=8, algorithm="A2C",
         options={"n_steps": 16, "learning_rate": 1e-3},
     ),
     on_policy(
-        "sailing-trpo", "Sailing-v0", "last", 30_000, algorithm="TRPO",
+        "sailing-trpo", "Sailing-v0", "check", 30_000, algorithm="TRPO",
         options={"n_steps": 80, "learning_rate": 1e-3, "target_kl": 0.02},
     ),
-    value_based("catch-dqn", "Catch-v0", "last", 7_000, log_interval=10),
-    value_based("sorting-dqn", "Sorting-v0", "last", 8_000, log_interval=10),
-    value_based("bridge-dqn", "Bridge-v0", "last", 8_000, log_interval=4),
-    value_based("catch-qrdqn", "Catch-v0", "last", 7_000, log_interval=10, options={
+    value_based("catch-dqn", "Catch-v0", "check", 7_000, log_interval=10),
+    value_based("sorting-dqn", "Sorting-v0", "tune", 8_000, log_interval=10),
+    value_based("bridge-dqn", "Bridge-v0", "tune", 8_000, log_interval=4),
+    value_based("catch-qrdqn", "Catch-v0", "check", 7_000, log_interval=10, options={
         "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10},
     }),
-    off_policy("sailing-tqc", "Sailing-v0", "last", 4_800),
-    off_policy("berth-td3", "Berth-v0", "last", 6_000),
-    off_policy("sailing-ddpg", "Sailing-v0", "last", 5_000),
+    off_policy("sailing-tqc", "Sailing-v0", "check", 4_800),
+    off_policy("berth-td3", "Berth-v0", "tune", 6_000),
+    off_policy("sailing-ddpg", "Sailing-v0", "check", 5_000),
     off_policy(
-        "pusher-sac", "Pusher-v5", "last", 6_000,
+        "pusher-sac", "Pusher-v5", "tune", 6_000,
         options={"gradient_steps": 4, "learning_rate": 1e-3},
     ),
-    own("bridge-own-ppo", "Bridge-v0", "last", 40_000, OTHER_OWN_LOGS, n_steps=64),
-    own("catch-own-ppo", "Catch-v0", "last", 30_000, OTHER_OWN_LOGS, n_steps=64),
+    own("bridge-own-ppo", "Bridge-v0", "tune", 40_000, OTHER_OWN_LOGS, n_steps=64),
+    own("catch-own-ppo", "Catch-v0", "check", 30_000, OTHER_OWN_LOGS, n_steps=64),
     own(
-        "sorting-own-dqn", "Sorting-v0", "last", 24_000, OTHER_OWN_LOGS, gamma=0.9,
+        "sorting-own-dqn", "Sorting-v0", "tune", 24_000, OTHER_OWN_LOGS, gamma=0.9,
         learning_rate=2e-3,
     ),
     own(
-        "farm-own-reinforce", "Farm-v0", "last", 60_000, OTHER_OWN_LOGS, n_steps=64,
+        "farm-own-reinforce", "Farm-v0", "tune", 60_000, OTHER_OWN_LOGS, n_steps=64,
         learning_rate=5e-3, gamma=0.7,
+    ),
+)  # fmt: skip
+"""The tasks of the third last part, before it was judged; now in *tune* and *check*."""
+
+LAST_TASKS = (
+    on_policy(
+        "typing-ppo", "Typing-v0", "last", 30_000,
+        options={"n_steps": 64, "batch_size": 256, "n_epochs": 5, "learning_rate": 2e-3},
+    ),
+    on_policy(
+        "delivery-ppo", "Delivery-v0", "last", 60_000,
+        options={"n_steps": 128, "batch_size": 256, "n_epochs": 8, "learning_rate": 2e-3},
+    ),
+    on_policy(
+        "market-a2c", "Market-v0", "last", 40_000, log_interval=8, algorithm="A2C",
+        normalize=True, options={"n_steps": 16, "learning_rate": 1e-3},
+    ),
+    on_policy(
+        "dam-trpo", "Dam-v0", "last", 40_000, algorithm="TRPO", normalize=True,
+        options={"n_steps": 96, "learning_rate": 1e-3, "target_kl": 0.02},
+    ),
+    value_based("parking-dqn", "Parking-v0", "last", 8_000, log_interval=10),
+    value_based("delivery-dqn", "Delivery-v0", "last", 9_000, log_interval=2),
+    value_based("market-dqn", "Market-v0", "last", 7_000, log_interval=2, options={"gamma": 0.9}),
+    value_based("typing-qrdqn", "Typing-v0", "last", 7_000, log_interval=4, options={
+        "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10}, "gamma": 0.9,
+    }),
+    off_policy("dam-sac", "Dam-v0", "last", 6_000, options={"gradient_steps": 2}),
+    off_policy(
+        "drone-td3", "Drone-v0", "last", 6_000,
+        options={"gradient_steps": 4, "learning_rate": 1e-3, "action_noise": 0.3},
+    ),
+    off_policy(
+        "drone-ddpg", "Drone-v0", "last", 6_000,
+        options={"gradient_steps": 4, "learning_rate": 1e-3, "action_noise": 0.3},
+    ),
+    off_policy(
+        "walker-tqc", "Walker2d-v5", "last", 5_000,
+        options={"gradient_steps": 4, "learning_rate": 1e-3},
+    ),
+    own("delivery-own-ppo", "Delivery-v0", "last", 60_000, OTHER_OWN_LOGS, n_steps=64),
+    own("parking-own-ppo", "Parking-v0", "last", 40_000, OWN_LOGS, n_steps=64),
+    own("typing-own-dqn", "Typing-v0", "last", 16_000, OTHER_OWN_LOGS, gamma=0.9),
+    own(
+        "market-own-reinforce", "Market-v0", "last", 60_000, OTHER_OWN_LOGS, n_steps=64,
+        learning_rate=3e-3, gamma=0.7,
     ),
 )  # fmt: skip
 """Tasks of the last part: their environments stand nowhere else."""

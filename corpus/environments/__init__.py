@@ -16,10 +16,12 @@ from corpus.environments.choices import (
     Harvest,
     Inventory,
     Ladder,
+    Market,
     Prospect,
     Queue,
     Ranking,
     Recall,
+    Typing,
 )
 from corpus.environments.continuous import (
     Arm,
@@ -27,6 +29,8 @@ from corpus.environments.continuous import (
     Berth,
     Crane,
     Cruise,
+    Dam,
+    Drone,
     Glider,
     Kiln,
     Mixing,
@@ -40,12 +44,14 @@ from corpus.environments.moving import (
     Catch,
     Cliff,
     Corridor,
+    Delivery,
     Docking,
     Foraging,
     Grid,
     Lander,
     Lift,
     Maze,
+    Parking,
     Patrol,
     Sorting,
     Windy,
@@ -59,6 +65,7 @@ STEP_LIMITS = {
     Ladder: 20, Ferry: 30, Prospect: 12, Beam: 200,
     Cards: 20, Cliff: 100, Patrol: 100, Crane: 120,
     Farm: 20, Bridge: 200, Sorting: 40, Catch: 20, Sailing: 80, Berth: 100,
+    Market: 60, Typing: 30, Parking: 60, Delivery: 60, Drone: 100, Dam: 60,
 }  # fmt: skip
 
 for kind, limit in STEP_LIMITS.items():

@@ -311,3 +311,48 @@ class Farm(SmallEnvironment):
     def observe(self) -> Any:
         """Dryness and weather."""
         return np.array([*(2.0 * self.dryness - 1.0), self.weather / 15.0], np.float32)
+
+
+class Market(SmallEnvironment):
+    """Money, tens of either sign: hold a share or not, or owe one; its price returns to 100."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = box(2)
+
+    def begin(self) -> None:
+        """Draw a price."""
+        self.price, self.held = 100.0 + self.np_random.normal(0, 5.0), 0
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Owe (0), nothing (1) or hold (2) for a day; a trade costs."""
+        held = int(action) - 1
+        cost, self.held = 0.3 * abs(held - self.held), held
+        change = 0.2 * (100.0 - self.price) + self.np_random.normal(0, 2.0)
+        self.price += change
+        return held * change - cost, False
+
+    def observe(self) -> Any:
+        """How far the price is from 100, and what is held."""
+        return np.array([(self.price - 100.0) / 5.0, self.held], np.float32)
+
+
+class Typing(SmallEnvironment):
+    """Counts that grow together: a right key pays 1 to 5, the more were right before it."""
+
+    action_space = spaces.Discrete(5)
+    observation_space = box(6)
+
+    def begin(self) -> None:
+        """Draw a sign."""
+        self.sign, self.streak = int(self.np_random.integers(5)), 0
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Press the key for the sign: the next but one."""
+        right = int(action) == (self.sign + 2) % 5
+        self.streak = min(5, self.streak + 1) if right else 0
+        self.sign = int(self.np_random.integers(5))
+        return float(self.streak), False
+
+    def observe(self) -> Any:
+        """The sign, one-hot, and the streak."""
+        return np.array([*np.eye(5)[self.sign], self.streak / 5.0], np.float32)

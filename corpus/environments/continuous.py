@@ -303,3 +303,59 @@ class Berth(SmallEnvironment):
     def observe(self) -> Any:
         """Place and speed."""
         return np.concatenate([self.place, 5.0 * self.speed]).astype(np.float32)
+
+
+class Drone(SmallEnvironment):
+    """Positive, tens, with an end: hover at a height on two rotors in gusts; tipping ends it."""
+
+    action_space = box(2, 1.0)
+    observation_space = box(4)
+
+    def begin(self) -> None:
+        """Hang near the height, slightly tilted."""
+        self.height, self.rise = self.np_random.uniform(-1, 1), 0.0
+        self.tilt, self.turn = self.np_random.uniform(-0.2, 0.2), 0.0
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Drive the rotors; the nearer to the height, the more it pays."""
+        left, right = np.clip(np.asarray(action, float), -1, 1)
+        self.turn = 0.95 * self.turn + 0.06 * (right - left) + self.np_random.normal(0, 0.015)
+        self.tilt += 0.2 * self.turn
+        lift = 0.05 * (left + right) * np.cos(self.tilt)
+        self.rise = 0.95 * self.rise + lift + self.np_random.normal(0, 0.02)
+        self.height += self.rise
+        ended = abs(self.tilt) > 1.2 or abs(self.height) > 4.0
+        return 1.0 / (1.0 + self.height**2), ended
+
+    def observe(self) -> Any:
+        """Height, tilt, and how fast they change."""
+        seen = [self.height, 5.0 * self.rise, 2.0 * self.tilt, 4.0 * self.turn]
+        return np.array(seen, np.float32)
+
+
+class Dam(SmallEnvironment):
+    """Money, tens, with floods of -30: let water through turbines while it rains at random."""
+
+    action_space = box(1, 1.0)
+    observation_space = box(3)
+
+    def begin(self) -> None:
+        """A lake half full."""
+        self.level, self.rain = self.np_random.uniform(3, 7), 0.5
+        self.price = self.np_random.uniform(1, 5)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Let water out: it pays the day's price times the head of water; a full lake floods."""
+        opened = 0.5 + 0.5 * float(np.clip(np.asarray(action, float).ravel()[0], -1, 1))
+        out = min(self.level, 1.5 * opened)
+        paid = out * self.price * self.level / 10.0
+        self.rain = max(0.0, 0.8 * self.rain + 0.1 + self.np_random.normal(0, 0.15))
+        self.level += self.rain - out
+        flood = self.level > 10.0
+        self.level = min(10.0, self.level)
+        self.price = float(np.clip(self.price + self.np_random.normal(0, 0.7), 1, 5))
+        return paid - 30.0 * flood, False
+
+    def observe(self) -> Any:
+        """Level, rain and price."""
+        return np.array([self.level / 5 - 1, 2 * self.rain - 1, self.price / 2 - 1.5], np.float32)

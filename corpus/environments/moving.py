@@ -341,3 +341,55 @@ class Catch(SmallEnvironment):
         """How far the leaf is, hand and height."""
         apart = (self.leaf - self.hand) / 4
         return np.array([apart, self.hand / 4 - 1, self.height / 5 - 1], np.float32)
+
+
+class Parking(SmallEnvironment):
+    """At the end: 10 less ten times the distance to the line where a car stops, -10 for a crash."""
+
+    action_space = spaces.Discrete(3)
+    observation_space = box(2)
+
+    def begin(self) -> None:
+        """Drive towards the line."""
+        self.way, self.speed = self.np_random.uniform(4.0, 8.0), self.np_random.uniform(0.4, 0.8)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Brake (0), roll (1) or press on (2); who stands has parked."""
+        self.speed = max(0.0, self.speed + 0.08 * (int(action) - 1))
+        self.way -= self.speed
+        if self.way < -0.5:
+            return -10.0, True
+        parked = self.speed == 0.0
+        return (10.0 - 10.0 * min(2.0, abs(self.way)), True) if parked else (-0.1, False)
+
+    def observe(self) -> Any:
+        """The way to the line and the speed."""
+        return np.array([self.way / 4.0 - 1.0, 2.0 * self.speed - 1.0], np.float32)
+
+
+class Delivery(SmallEnvironment):
+    """Both signs, tens: fetch parcels in a 5 x 5 town and bring them home; -0.2 a step."""
+
+    action_space = spaces.Discrete(4)
+    observation_space = box(5)
+
+    def begin(self) -> None:
+        """Start at home, in the corner."""
+        self.place, self.loaded = np.array([0, 0]), False
+        self.parcel = self.np_random.integers(1, 5, 2)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Walk; a parcel pays 1 where it lies and 4 at home."""
+        self.place = np.clip(self.place + Grid.moves[int(action)], 0, 4)
+        if not self.loaded and (self.place == self.parcel).all():
+            self.loaded = True
+            return 1.0, False
+        if self.loaded and not self.place.any():
+            self.loaded, self.parcel = False, self.np_random.integers(1, 5, 2)
+            return 4.0, False
+        return -0.2, False
+
+    def observe(self) -> Any:
+        """The place, the way to where to go, and whether a parcel is carried."""
+        way = (np.zeros(2) if self.loaded else self.parcel) - self.place
+        return np.array([*(self.place / 2.0 - 1.0), *(way / 4.0), self.loaded], np.float32)

@@ -9,7 +9,7 @@ import pytest
 
 from corpus.accepted_rules import accepted_rules
 from corpus.causes import CAUSE_BY_FAULT
-from corpus.last_part import LETTER_PART, judged_parts
+from corpus.last_part import LETTER_PART, drawn_letter_runs, judged_parts
 from corpus.letter_tasks import (
     LAST_LETTER_SETUPS,
     LETTER_FAULTS,
@@ -20,7 +20,6 @@ from corpus.letter_tasks import (
     all_right,
     draw_answer,
     draw_prompt,
-    drawn_letter_runs,
     errors,
     letter_hyperparameters,
     letter_onset,

@@ -15,7 +15,7 @@ from corpus.causes import credit
 from corpus.labels import healthy_runs, judge_harm, visible
 from corpus.last_part import (
     RefusedError,
-    drawn_runs,
+    drawn_control_runs,
     frozen_commit,
     judge_once,
     judged_parts,
@@ -84,7 +84,7 @@ def test_a_run_without_a_fault_may_fail() -> None:
 
 def test_the_last_part_is_drawn_from_the_commit() -> None:
     """The same commit draws the same runs, another one other seeds; no tune or check seed."""
-    once, again, other = (drawn_runs(commit, LAST_TASKS) for commit in ("a1", "a1", "b2"))
+    once, again, other = (drawn_control_runs(commit) for commit in ("a1", "a1", "b2"))
     assert once == again != other
     assert len(set(once)) == len(once)
     assert all(seed >= 1000 for _, _, seed in once)
@@ -110,7 +110,7 @@ def test_the_last_part_has_enough_of_each_family() -> None:
     """34 are left where one run in seven fails to learn, and two faults in five do no harm."""
     healthy: Counter[str] = Counter()
     faulty: Counter[str] = Counter()
-    for name, fault, _ in drawn_runs("a1", LAST_TASKS):
+    for name, fault, _ in drawn_control_runs("a1"):
         task = CONTROL_TASKS[name]
         family = run_family({"producer": task.producer, "algorithm": task.algorithm})
         (healthy if fault == "none" else faulty)[family] += 1

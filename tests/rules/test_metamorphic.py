@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 from statistics import fmean
 from typing import Any
+from zlib import crc32
 
 import pytest
 
@@ -74,6 +75,11 @@ def updates_for_steps(log: Log) -> Log:
     return replace(log, rows=rows, write=write_own_json_lines)
 
 
+VALUES_BESIDE_REWARDS = frozenset(
+    {"actor-loss-large", "action-values-wrong", "action-values-short", "critic-loss-growing"}
+)
+"""They compare a critic's values with the rewards: here those stay as they were."""
+
 CONSTANT_REWARD = frozenset({"reward-never-moves"})
 """A constant reward above 0 may be the most there is, and it is told by the count of episodes."""
 
@@ -102,16 +108,12 @@ TRANSFORMATIONS = (
         delay=0.2,
         on_policy=True,
     ),
-    Transformation(
-        "rewards times 1,000", rewards(lambda x: 1000 * x), frozenset({"actor-loss-large"})
-    ),
-    Transformation(
-        "rewards by 1,000", rewards(lambda x: x / 1000), frozenset({"actor-loss-large"})
-    ),
+    Transformation("rewards times 1,000", rewards(lambda x: 1000 * x), VALUES_BESIDE_REWARDS),
+    Transformation("rewards by 1,000", rewards(lambda x: x / 1000), VALUES_BESIDE_REWARDS),
     Transformation(
         "rewards plus 1,000",
         rewards(lambda x: x + 1000),
-        CONSTANT_REWARD | {"action-values-wrong"},  # the values beside them stay what they were
+        CONSTANT_REWARD | VALUES_BESIDE_REWARDS,
         delay=0.2,
     ),
     Transformation("four frames a step", steps(4.0), delay=0.2, on_policy=True),
@@ -120,65 +122,54 @@ TRANSFORMATIONS = (
     ),
 )
 
-UNKNOWN_UPDATES = "a trainer's fact (steps of an update, what a KL is) is not known here"
-UNKNOWN_WINDOW = "not known to be a mean of 100 episodes, the reward has less certain noise"
-UNKNOWN_SETTING = "the value clip is known only by its trainer's name"
-MORE_EPISODES = "four times the steps seem to be four times the episodes behind a mean"
-OTHER_CAUSE = "of causes that are about as likely another one is the first"
-
-NO_STD = "without a std in the log, the entropy may be that of discrete actions"
-
 OWN = ("own names", "own names on the console", "updates for steps")
+SCALED = ("rewards times 1,000", "rewards by 1,000")
 
-KNOWN_FAILURES: Mapping[tuple[str, str], str] = {
-    **{(name, "cartpole-value-clip-tiny-s31"): UNKNOWN_SETTING for name in OWN},
-    ("CleanRL's names", "cartpole-value-clip-tiny-s31"): UNKNOWN_SETTING,
-    ("CleanRL's names", "pendulum-reward-x1000-s11"): NO_STD,
-    **{(name, "pendulum-lr-1e-8-s11"): UNKNOWN_UPDATES for name in OWN},
-    **{(name, "mountaincar-healthy-s3"): UNKNOWN_UPDATES for name in (*OWN, "CleanRL's names")},
-    **{
-        (name, "pendulum-entropy-punished-s11"): UNKNOWN_WINDOW
-        for name in (*OWN, "CleanRL's names")
+DIFFERENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "a trainer's fact (steps of an update, what a KL is) is not known here": {
+        "cards-ppo-observations-zero-s703884": OWN,
+        "mountaincar-healthy-s3": (*OWN, "CleanRL's names"),
+        "pendulum-observations-zero-s11": OWN,
     },
-    **{
-        ("four frames a step", run): MORE_EPISODES
-        for run in ("pendulum-clip-off-lr-x10-s11", "pendulum-entropy-punished-s11")
+    "not known to be a mean of 100 episodes, the reward has less certain noise": {
+        "bridge-ppo-healthy-s192825": ("CleanRL's names",),
+        "farm-ppo-observations-zero-midway-s260544": (*OWN[:2], "CleanRL's names"),
+        "farm-ppo-reward-zero-s546192": ("updates for steps",),
+        "pendulum-observations-zero-s11": ("CleanRL's names",),
     },
-    **{(name, "cartpole-clip-off-s11"): OTHER_CAUSE for name in (*OWN, "CleanRL's names")},
-    **{
-        (name, "pendulum-lr-x100-s11"): UNKNOWN_UPDATES
-        for name in (*OWN, "CleanRL's names", "four frames a step")
+    "four times the steps seem to be four times the episodes behind a mean": {
+        "bridge-ppo-healthy-s192825": ("four frames a step",),
+        "farm-ppo-observations-zero-midway-s260544": ("four frames a step",),
+        "pendulum-observations-zero-s11": ("four frames a step",),
     },
-    ("updates for steps", "mountaincar-discrete-entropy-bonus-s11"): UNKNOWN_UPDATES,
-    ("updates for steps", "cartpole-reward-zero-s21"): UNKNOWN_UPDATES,
-    **{
-        (name, "mountaincar-healthy-s2"): UNKNOWN_WINDOW
-        for name in (*OWN, "CleanRL's names", "four frames a step")
+    "without a std in the log, the entropy may be that of discrete actions": {
+        "pendulum-reward-x1000-s11": ("CleanRL's names",),
     },
-    **{
-        ("rewards times 1,000", run): OTHER_CAUSE
-        for run in (
-            "crane-td3-action-noise-5-s392437", "crane-td3-loss-reversed-s672112",
-            "crane-td3-weights-reloaded-midway-s846345",
-            "pointmass-ddpg-observations-zero-s14", "pointmass-sac-loss-reversed-s15",
-            "cartpole-policy-frozen-midway-s31", "pendulum-reward-x1000-s11",
-        )
+    "of causes that are about as likely another one is the first": {
+        "cartpole-clip-off-lr-x10-s11": (*OWN, "CleanRL's names"),
+        "cartpole-reward-x1000-midway-s21": ("CleanRL's names",),
+        "pendulum-reward-x1000-s11": OWN[:2],
+        "reacher-reward-flipped-midway-s11": SCALED[:1],
+        "crane-trpo-actions-random-midway-s564807": SCALED[:1],
+        "crane-trpo-observations-zero-midway-s479937": SCALED[:1],
     },
-    **{
-        ("rewards by 1,000", run): OTHER_CAUSE
-        for run in (
-            "crane-td3-action-noise-5-s392437", "crane-td3-weights-reloaded-midway-s846345",
-        )
+    "what the critic's values are beside the rewards tells causes apart": {
+        "crane-td3-healthy-s81648": SCALED,
+        "crane-td3-weights-reloaded-midway-s846345": SCALED,
+        "crane-td3-reward-zero-s364997": ("rewards plus 1,000",),
+        "pointmass-sac-reward-flipped-s12": ("rewards plus 1,000",),
+        "pusher-sac-loss-reversed-s712404": ("rewards plus 1,000",),
     },
-    **{(name, "frozenlake-observations-zero-midway-s11"): OTHER_CAUSE for name in OWN[:2]},
-    **{
-        (f"rewards {change} 1,000", "pointmass-sac-loss-reversed-s15"): OTHER_CAUSE
-        for change in ("by", "plus")
-    },
-    ("rewards plus 1,000", "cartpole-policy-frozen-midway-s31"): OTHER_CAUSE,
-    ("rewards plus 1,000", "pointmass-ddpg-observations-zero-s14"): OTHER_CAUSE,
 }  # fmt: skip
-"""(transformation, run) -> why they differ as yet."""
+"""Why verdicts differ as yet -> run -> transformations."""
+
+KNOWN_FAILURES = {
+    (name, run): why
+    for why, runs in DIFFERENCES.items()
+    for run, names in runs.items()
+    for name in names
+}
+"""(transformation, run) -> why they differ."""
 
 
 @cache
@@ -197,8 +188,9 @@ RUNS = [
     for run in sorted(CORPUS_RUNS.glob("*/progress.csv"))
     if meta(run.parent)["split"] == "tune" and meta(run.parent)["producer"] == "sb3"
     if meta(run.parent)["config"] not in NOT_LOGGED_AGAIN
-][::3]
-"""A third of the labelled runs that SB3 wrote as CSV; of later tasks none.
+    if crc32(run.parent.name.encode()) % 3 == 0
+]
+"""A third of the labelled runs that SB3 wrote as CSV, drawn by their names; of later tasks none.
 
 Most of those learn from a replay buffer: what their losses say of the rewards' scale is judged, and
 scaled rewards beside losses as they were are a log that nobody writes.
@@ -244,7 +236,7 @@ def test_the_verdict_is_the_same(each: Transformation, run: Path, tmp_path: Path
     before, now = original(run, tmp_path), judge_log(each.apply(logged(run)), tmp_path / "again")
     assert now.open_rules - each.may_change == before.open_rules - each.may_change
     if run_kind(meta(run)) == "healthy":
-        assert now.open_rules <= before.open_rules
+        assert now.open_rules - each.may_change <= before.open_rules
     if now.open_rules == before.open_rules:
         assert now.cause == before.cause
         assert now.at == before.at or abs(now.at - before.at) <= each.delay
