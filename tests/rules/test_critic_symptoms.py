@@ -45,6 +45,8 @@ def facts_of(columns: DrawnColumns, family: str = "off-policy", count: int = 50)
          {"critic_loss": lambda i: 100.0 if i < 20 else 0.9},
          {"critic_loss": lambda i: 100.0 if i < 20 else 1.1}),
         ("critic loss beyond the squared returns", {"critic_loss": 3.75e5}, {"critic_loss": 3.5e5}),
+        ("rewards of hundreds a step", {"reward_mean": lambda i: -18_500.0 - i % 2},
+         {"reward_mean": lambda i: -17_500.0 - i % 2}),
         ("actor loss ten times its start",
          {"actor_loss": lambda i: -300.0 if i < 20 else 3100.0},
          {"actor_loss": lambda i: -300.0 if i < 20 else 2900.0}),

@@ -23,6 +23,7 @@ LIMITS: Mapping[str, float] = {
     "loss_fallen": 0.01,
     "loss_large": 1.0,  # of the squared return
     "actor_loss_grown": 10.0,  # times its start
+    "reward_large": 300.0,
     "bonus": 10.0,  # steps' rewards
     "bonus_nats": 10.0,  # the entropy of ten actions or so
     "coefficient_up": 2.0,
@@ -55,6 +56,17 @@ def _reward_of_step(run: RuleContext) -> float | None:
     if length is None or reward is None or reward.history.count < 3:
         return None
     return reward.history.level / max(1.0, length.level)
+
+
+def rewards_large(run: RuleContext) -> bool | None:
+    """A step's reward is in the hundreds, of either sign: a network starts with values near 0.
+
+    Of learners from a buffer; the others' rewards are often normalised, as their value loss shows.
+    """
+    each = _reward_of_step(run)
+    if each is None or run.family not in (VALUE_BASED, OFF_POLICY):
+        return None
+    return abs(each) > LIMITS["reward_large"]
 
 
 def returns_of_one_sign(run: RuleContext) -> bool:
@@ -245,6 +257,7 @@ CRITIC_FACTS: Mapping[str, Fact] = {
     "critic loss not halved since its start": loss_kept,
     "critic loss a hundredth of its start": loss_fallen,
     "critic loss beyond the squared returns": loss_large,
+    "rewards of hundreds a step": rewards_large,
     "actor loss ten times its start": actor_loss_grown,
     "entropy coefficient above its start": coefficient_rises,
     "entropy coefficient fixed far above the rewards": bonus_outweighs,
