@@ -284,6 +284,22 @@ def test_not_training_waits_for_learning_to_start() -> None:
     assert "not-training" in rules_found(findings(about("DQN", "value-based"), made), WARN)
 
 
+@pytest.mark.parametrize(("end", "told_by"), [(0.05, 30), (0.0, 30), (None, None)])
+def test_nothing_is_trained_although_exploration_is_over(
+    end: float | None, told_by: int | None
+) -> None:
+    """Epsilon reaches its end at row 20: a replay buffer is used long before."""
+    columns: DrawnColumns = {
+        "reward_mean": flat,
+        "ep_len": 200.0,
+        "exploration_rate": lambda i: 1.0 - 0.01 * i if end is None else max(end, 1.0 - 0.05 * i),
+    }
+    found = findings(about("DQN", "value-based"), draw_rows(columns, 60))
+    rows = [finding.opened.row for finding in found if finding.rule == "not-training"]
+    assert (min(rows) <= told_by) if told_by is not None else not rows
+    assert not rows or min(rows) >= 24
+
+
 def test_a_curve_of_rewards_alone_says_nothing_of_training() -> None:
     """Somebody exported it from a log that holds more."""
     made = draw_rows({"reward_mean": flat}, 120)

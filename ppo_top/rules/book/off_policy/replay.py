@@ -159,12 +159,22 @@ def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     never = starts is not None and budget is not None and run.mark.step < starts * budget
     soon = starts is not None and run.mark.step <= starts
     waited = rows >= limits["rows"] or (budget is not None and budget >= limits["budget"])
+    waited = waited or _has_explored(run, limits)
     if rows < limits["few"] or not (never or (waited and not soon)):
         return None
     message = f"no loss is logged in {rows} updates ({run.mark.step:,} steps): nothing is trained"
     if never and starts is not None:
         message += f"; learning starts at step {num(starts)}, beyond the end"
     return Assessment(WARN, float(rows), None, message, immediate=run.ended)
+
+
+def _has_explored(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether epsilon has reached its end, which is long after learning starts."""
+    epsilon = run.histories.get("exploration_rate")
+    if epsilon is None or epsilon.count <= limits["settled"] or epsilon.last >= epsilon.high:
+        return False
+    newest = epsilon.newest(int(limits["settled"]))
+    return max(newest) <= min(newest)
 
 
 def _is_training(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -283,7 +293,7 @@ RULES = (
         stays_calm=_is_training,
         judged_at=(),
         families=NOT_LLM,
-        limits={"rows": 100, "few": 10, "budget": 0.5},
+        limits={"rows": 100, "few": 10, "budget": 0.5, "settled": 5},
         persistence=k_of_n(3, 3),
         at_end=True,
         ranks_causes=True,
