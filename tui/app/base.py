@@ -352,8 +352,7 @@ class BaseApp(App[int]):
             if self.ui_state.run is None and self._read_to_end:
                 self.ui_state.why_nothing = why_nothing(self.ui_state, self.reader.follower)
         try:
-            if self.ui_state.overlay == "compare":
-                select_compared_runs(self.ui_state, rows - OVERLAY_FRAME_LINES)
+            select_compared_runs(self.ui_state, rows - OVERLAY_FRAME_LINES)
             block = draw_screen(self.ui_state, cells, rows)
             if block.scroll is not None:
                 self.ui_state.scroll = block.scroll

@@ -78,11 +78,11 @@ def checklist_title(snap: Snapshot, cells: int, max_rows: int) -> StyledLine:
     return line(*left, " ", (steps.ljust(columns.curve), "dim"), (f" {dashes}", "frame"))
 
 
-def section_title(snap: Snapshot, title: str, cells: int) -> StyledLine:
-    """The line above a section of the page."""
+def section_title(snap: Snapshot, title: str, cells: int, legend: StyledLine = ()) -> StyledLine:
+    """The line above a section of the page, with a legend of what is drawn there."""
     dash = snap.symbols.horizontal_line
-    room = max(0, cells - len(title) - 4)
-    return line((f"{dash * 2} ", "frame"), (title, "dim"), (f" {dash * room}", "frame"))
+    room = max(0, cells - len(title) - 4 - width(legend))
+    return line((f"{dash * 2} ", "frame"), (title, "dim"), *legend, (f" {dash * room}", "frame"))
 
 
 def rows_to_show(view: RunView, max_rows: int) -> list[CheckRow]:

@@ -21,6 +21,7 @@ from ppo_top.tui.draw.header import (
     past_banner,
     short_status,
 )
+from ppo_top.tui.draw.overlaid_curves import overlay_legend
 from ppo_top.tui.draw.panels import draw_panels, panels_title
 from ppo_top.tui.draw.run_table import draw_run_table, names_width
 from ppo_top.tui.draw.timeline_bar import draw_timeline
@@ -128,7 +129,7 @@ def _side_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBl
         block.lines += [()] * (rows - 1 - len(block.lines))
         block.append_block(draw_footer(snap, cells))
     elif len(block.lines) + 3 <= rows:
-        block.lines.append(())
+        block.lines.append(overlay_legend(snap, view, cells))
         block.append_block(_curves(snap, cells, rows - len(block.lines) - 1, listed))
         block.lines += [()] * (rows - 1 - len(block.lines))
         block.append_block(_timeline_bar(snap, cells))
@@ -201,7 +202,8 @@ def _run_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlo
         if airy or left > 4:
             left -= 1
             title = panels_title(snap, view, cells, left, listed)
-            block.lines.append(section_title(snap, title, cells))
+            legend = overlay_legend(snap, view, cells - len(title) - 8)
+            block.lines.append(section_title(snap, title, cells, legend))
         block.append_block(_curves(snap, cells, left, listed))
     elif left > 2:
         block.lines.append(section_title(snap, "Charts (4 shows them)", cells))

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from ppo_top.catalogue import concept
 from ppo_top.rules.engine.ranges import HealthyRange
 from ppo_top.text.format import compact, duration, format_metric_value, number, percent
-from ppo_top.tui.draw.curve_columns import SPREAD_OF, curve_columns, spread_columns
-from ppo_top.tui.draw.step_axis import step_axis
+from ppo_top.tui.draw.curve_columns import (
+    SPREAD_OF,
+    columns_by_step,
+    curve_columns,
+    spread_columns,
+)
+from ppo_top.tui.draw.overlaid_curves import other_curves, shared_steps
+from ppo_top.tui.draw.step_axis import StepRange, step_axis
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.braille_plot import PlotText, draw_braille_plot, in_band
 from ppo_top.tui.graphics.styled_text import StyledLine, line
@@ -30,19 +37,20 @@ def draw_panel_plot(
     """The curve in `size` (cells, lines); the last line has the steps if `has_steps`."""
     wide, high = size[0], size[1] - (1 if has_steps else 0)
     per_cell = 2 if snap.symbols.braille else 1
-    columns = curve_columns(snap, view, track, wide * per_cell)
+    shared = shared_steps(snap, view)
+    if shared is None:
+        columns, others = curve_columns(snap, view, track, wide * per_cell), []
+    else:
+        columns = columns_by_step(snap, view, track, shared, wide * per_cell)
+        others = other_curves(snap, shared, track.track.concept, wide * per_cell)
     goal = HealthyRange(None, track.goal, "", "") if track.goal is not None else None
-    scale = sparkline.choose_scale(columns.extents, goal or track.healthy_range)
+    every = [*columns.extents, *(extent for other in others for extent in other.extents)]
+    scale = sparkline.choose_scale(every, goal or track.healthy_range)
     named = [*limit_texts(track, scale, high, snap.symbols)]
     if track.goal is not None:
         named.append(goal_text(track.goal, track.fmt, scale, high, snap.symbols))
-    first, last = snap.window or (0, view.row or 0)
-    per_cell_rows = columns.size * per_cell
-    marks = {
-        int((at - first) / per_cell_rows): (snap.symbols.restart, "restart")
-        for at in view.timeline.restarts
-        if first <= at <= last
-    }
+    x_axis = _x_axis(snap, view, columns.size * per_cell, wide, shared)
+    marks = dict.fromkeys(x_axis.restarts, (snap.symbols.restart, "restart"))
     spread = spread_columns(snap, view, track, columns)
     texts = [*axis_texts(scale, track.fmt, high), *named]
     if spread:
@@ -59,11 +67,30 @@ def draw_panel_plot(
         texts if wide >= MIN_LABELLED_CELLS else (),
         [each.row for each in named if each.text.startswith("goal")],
         spread,
+        others,
     )
     if has_steps:
-        steps = step_axis(view.timeline, last, per_cell_rows, wide, first)
-        drawn.append(line((steps, "dim")))
+        drawn.append(line((x_axis.ticks, "dim")))
     return drawn
+
+
+class XAxis(NamedTuple):
+    """Below a plot: its ticks, and the cells at which the run was resumed."""
+
+    ticks: str
+    restarts: list[int]
+
+
+def _x_axis(
+    snap: Snapshot, view: RunView, rows_per_cell: float, wide: int, shared: StepRange | None
+) -> XAxis:
+    first, last = snap.window or (0, view.row or 0)
+    rows = [row for row in view.timeline.restarts if first <= row <= last]
+    if shared is None:
+        ticks = step_axis(view.timeline, last, rows_per_cell, wide, first)
+        return XAxis(ticks, [int((row - first) / rows_per_cell) for row in rows])
+    places = (shared.place(view.timeline.steps[row]) for row in rows)
+    return XAxis(shared.axis(wide), [int(place * wide) for place in places])
 
 
 def axis_texts(scale: sparkline.Scale, fmt: str, high: int) -> list[PlotText]:

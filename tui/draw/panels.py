@@ -220,7 +220,8 @@ def _panel(
     if high == 1:
         return [_one_line(snap, view, track, wide, values)]
     room = (wide, high - 1)
-    key = (track.track.concept, room, has_steps, snap.is_growing, snap.window)
+    others = tuple(each[4:] for each in snap.overlaid)
+    key = (track.track.concept, room, has_steps, snap.is_growing, snap.window, others)
     plot = snap.drawing_cache.cached_lines(
         view, key, lambda: draw_panel_plot(snap, view, track, room, has_steps)
     )

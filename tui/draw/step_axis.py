@@ -1,8 +1,10 @@
-"""A line of step ticks below curves that begin with the run and end at its newest row."""
+"""A line of step ticks below curves: by the rows of one run, or by the steps of several."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections.abc import Callable
+from typing import NamedTuple
 
 from ppo_top.runs.timeline import Timeline
 from ppo_top.text.format import compact
@@ -23,10 +25,35 @@ def step_axis(
     low, high = steps[first], steps[row]
     if high <= low:
         return ""
+    return _ticks_at(
+        float(low),
+        float(high),
+        cells,
+        lambda tick: (bisect_left(steps, tick, first, row + 1) - first) / rows_per_cell,
+    )
+
+
+class StepRange(NamedTuple):
+    """The steps that charts of several runs show, from edge to edge."""
+
+    low: float
+    high: float
+
+    def place(self, step: float) -> float:
+        """Where a step stands: 0 at the left edge, 1 at the right."""
+        return (step - self.low) / (self.high - self.low)
+
+    def axis(self, cells: int) -> str:
+        """A line of ticks."""
+        return _ticks_at(self.low, self.high, cells, lambda tick: self.place(tick) * cells)
+
+
+def _ticks_at(low: float, high: float, cells: int, cell_of: Callable[[float], float]) -> str:
+    """Round numbers between two steps, each over its cell."""
     text = ""
-    for tick in ticks(float(low), float(high), max(2, cells // TICK_CELLS)):
+    for tick in ticks(low, high, max(2, cells // TICK_CELLS)):
         label = compact(tick).replace(".0", "")
-        middle = (bisect_left(steps, tick, first, row + 1) - first) / rows_per_cell
+        middle = cell_of(tick)
         start = min(max(0, round(middle - len(label) / 2)), cells - len(label))
         if start > len(text) or (not text and start == 0):
             text = text.ljust(start) + label

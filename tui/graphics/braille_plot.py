@@ -13,12 +13,22 @@ from ppo_top.views.downsample import Extent
 BRAILLE_BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 """Bits of a braille cell, from its top row to its bottom row, left and right column."""
 
-WORST_LAST = ("curve", "watch", "warn", "crit")
-"""Styles of curves: a cell with two columns has that of the worse."""
+OWN_STYLES = ("curve", "watch", "warn", "crit")
+
+WORST_LAST = ("run6", "run5", "run4", "run3", "run2", "run1", *OWN_STYLES)
+"""Styles of curves: a cell with several has the last of them. Other runs come first, the first one
+chosen before the others; a cell with two columns has the style of the worse."""
 
 
 Spread = tuple[float, float] | None
 """The lower and upper end of a band in one column; None: there is none."""
+
+
+class OtherCurve(NamedTuple):
+    """The columns of the same metric in another run, all of one style."""
+
+    extents: Sequence[Extent]
+    style: str
 
 
 class PlotText(NamedTuple):
@@ -47,8 +57,10 @@ def draw_braille_plot(
     texts: Sequence[PlotText] = (),
     dotted: Container[int] = (),
     spread: Sequence[Spread] = (),
+    others: Sequence[OtherCurve] = (),
 ) -> list[StyledLine]:
-    """A curve in `size` (cells, lines): two columns per cell in braille, one in ASCII.
+    """A curve in `size` (cells, lines), before `others`: two columns per cell in braille, one in
+    ASCII, where the curve of another run is drawn with its number.
 
     Each column has its style. The healthy range has a background and dotted ends; `marks` (cell ->
     symbol) appear on the lowest line where nothing else is drawn; `dotted` are rows of other lines.
@@ -56,6 +68,8 @@ def draw_braille_plot(
     """
     grid = _PlotCells(*size, 4 if symbols.braille else 1)
     _draw_curve(grid, columns, styles, symbols, scale)
+    for extents, style in others:
+        _draw_curve(grid, extents, [style] * len(extents), symbols, scale)
     for text in texts:
         grid.write(text, symbols)
     last, cell_spread = size[1] - 1, spread[:: 2 if symbols.braille else 1]
@@ -85,7 +99,8 @@ def _draw_curve(
         if cell >= grid.width:
             break
         if bad:
-            grid.symbols.setdefault((cell, high - 1), (symbols.non_finite, "bad"))
+            tone = "bad" if style in OWN_STYLES else style
+            grid.symbols.setdefault((cell, high - 1), (symbols.non_finite, tone))
         if low is None or top is None:
             continue
         if top > scale.high:
@@ -178,11 +193,13 @@ class _PlotCells:
         return None if found < 0 else found
 
 
-def _sign_of(bits: int, symbols: Symbols) -> str:
+def _sign_of(bits: int, symbols: Symbols, style: str) -> str:
     """The sign of a cell with these dots."""
     if not bits:
         return " "
-    return chr(0x2800 + bits) if symbols.braille else "*"
+    if symbols.braille:
+        return chr(0x2800 + bits)
+    return "*" if style in OWN_STYLES else style.removeprefix("run")
 
 
 def _line_of(
@@ -204,14 +221,16 @@ def _line_of(
     if not (edge or is_dotted or marks) and len(set(shaded)) == 1 and not grid.has_symbols(row):
         styles = {style for style in grid.styles[row] if style}
         if len(styles) < 2:  # mostly: the curve alone, whose style its blanks take
-            text = "".join([_sign_of(bits, symbols) for bits in grid.bits[row]])
-            return ((text, "".join(styles) + ("+band" if shaded[0] else "")),)
+            style = "".join(styles)
+            text = "".join([_sign_of(bits, symbols, style) for bits in grid.bits[row]])
+            return ((text, style + ("+band" if shaded[0] else "")),)
     spans: list[Span] = []
     for cell in range(grid.width):
         if (cell, row) in grid.symbols:
             sign, style = grid.symbols[cell, row]
         elif bits := grid.bits[row][cell]:
-            sign, style = _sign_of(bits, symbols), grid.styles[row][cell]
+            style = grid.styles[row][cell]
+            sign = _sign_of(bits, symbols, style)
         elif marks and cell in marks:
             sign, style = marks[cell]
         else:

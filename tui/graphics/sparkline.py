@@ -7,7 +7,9 @@ single update stays visible, however long the history.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 from ppo_top.runs.timeline import Track
@@ -55,14 +57,32 @@ def column_extents(
     Columns without a point (a metric that is logged rarely) hold the last value.
     """
     pyramid.grow()
-    held: list[Extent] = []
-    last: float | None = None
     if first is None:
-        extents = bucket_extents(pyramid, track.rows, row, size)
-    else:
-        extents = window_extents(pyramid, track.rows, first, row, size)
-        before = track.count_until(first - 1)
-        last = pyramid.extent(before - 1, before).last if before else None
+        return _held(bucket_extents(pyramid, track.rows, row, size), None)
+    extents = window_extents(pyramid, track.rows, first, row, size)
+    return _held(extents, _value_before(track, pyramid, first))
+
+
+def extents_between(track: Track, pyramid: MinMaxPyramid, bounds: Sequence[int]) -> list[Extent]:
+    """A track in columns that begin at the rows `bounds`; the last of them ends the last column.
+
+    Columns without a point hold the last value.
+    """
+    pyramid.grow()
+    points = [bisect_left(track.rows, row) for row in bounds]
+    extents = [pyramid.extent(start, stop) for start, stop in pairwise(points)]
+    return _held(extents, _value_before(track, pyramid, bounds[0]))
+
+
+def _value_before(track: Track, pyramid: MinMaxPyramid, row: int) -> float | None:
+    """The last value before a row."""
+    before = track.count_until(row - 1)
+    return pyramid.extent(before - 1, before).last if before else None
+
+
+def _held(extents: Sequence[Extent], last: float | None) -> list[Extent]:
+    """Columns of which those without a point hold the value before them."""
+    held: list[Extent] = []
     for extent in extents:
         if extent.last is None and not extent.non_finite and last is not None:
             extent = Extent(last, last, last, False)

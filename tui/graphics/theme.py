@@ -82,6 +82,7 @@ DARK_STYLES = {
     "restart": "141",
     "past": "16 on 215 bold",
     "match": "221 bold",
+    "run1": "177", "run2": "114", "run3": "180", "run4": "44", "run5": "218", "run6": "252",
     "a": "79", "b": "215", "c": "111", "d": "177", "e": "221", "f": "168", "g": "152", "h": "108",
 }  # fmt: skip
 
@@ -116,6 +117,7 @@ LIGHT_STYLES = {
     "restart": "91",
     "past": "231 on 130 bold",
     "match": "130 bold",
+    "run1": "91", "run2": "28", "run3": "239", "run4": "125", "run5": "58", "run6": "96",
     "a": "29", "b": "130", "c": "25", "d": "91", "e": "94", "f": "161", "g": "66", "h": "64",
 }  # fmt: skip
 
@@ -133,6 +135,7 @@ SIXTEEN_COLOUR_STYLES = {
     "restart": "5",
     "past": "3 reverse",
     "selected": "underline",
+    "run1": "5", "run2": "2", "run3": "7", "run4": "12", "run5": "13", "run6": "8",
     "a": "2", "b": "3", "c": "12", "d": "5", "e": "6", "f": "1", "g": "7", "h": "8",
 }  # fmt: skip
 
@@ -141,6 +144,7 @@ COLOURLESS_STYLES = {
         ("title", "brand", "value", "cursor", "warn", "crit", "died", "bad", "match"), "bold"
     ),
     **dict.fromkeys(("dim", "faint", "frame", "missing", "limit"), "dim"),
+    **dict.fromkeys(("run1", "run2", "run3", "run4", "run5", "run6"), "dim"),
     "key": "underline",
     "past": "reverse",
     "selected": "underline",

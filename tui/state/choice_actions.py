@@ -107,7 +107,8 @@ class ChoiceActions:
         is_marked = ui.run_list.toggle_mark(ui.chosen_run_id)
         amount = plural(len(ui.run_list.marked), "run")
         done = "chosen for comparing" if is_marked else "no longer compared"
-        ui.toast = f"{ui.run.name} {done} ({amount}; c compares, 6 shows how settings differ)"
+        how = "in all charts, c compares, 6 shows how settings differ"
+        ui.toast = f"{ui.run.name} {done} ({amount}; {how})"
 
     def do_write(self) -> None:
         """Write the zoomed series, up to the row shown, to a CSV file in the current directory."""

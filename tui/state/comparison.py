@@ -1,9 +1,10 @@
-"""Which runs are compared with the selected one, by experiment."""
+"""Which runs are compared with the selected one, by experiment, or drawn in its charts."""
 
 from __future__ import annotations
 
 from ppo_top.rules.engine.terms import NOT_LLM
 from ppo_top.runs.run import Run
+from ppo_top.tui.state.snapshot import OverlaidRun
 from ppo_top.tui.state.ui_state import UiState
 
 MAX_GROUPS = 8
@@ -11,6 +12,9 @@ MAX_GROUPS = 8
 
 MAX_COMPARED_RUNS = 48
 """Runs in a comparison: each needs all of its points in memory."""
+
+OVERLAY_STYLES = ("run1", "run2", "run3", "run4", "run5", "run6")
+"""A style for each run that is drawn beside the one shown."""
 
 RunGroup = tuple[str, list[Run]]
 """Name of an experiment and its runs (seeds)."""
@@ -45,6 +49,35 @@ def chosen_for_comparing(ui: UiState) -> list[str]:
     return [run_id for run_id in ui.run_list.marked if run_id in ui.session.runs]
 
 
+def overlaid_runs(ui: UiState) -> list[OverlaidRun]:
+    """The runs chosen for comparing, as the charts of the run shown draw them.
+
+    Each keeps its style while others are shown.
+    """
+    shown = ui.run
+    if shown is None:
+        return []
+    found = []
+    for run_id, style in zip(chosen_for_comparing(ui), OVERLAY_STYLES, strict=False):
+        run, row = ui.session.runs[run_id], None
+        if run is shown:
+            continue
+        row = ui.row_of(run)
+        last = len(run.timeline) - 1 if row is None else row
+        note = _why_not_drawn(shown, run)
+        found.append(OverlaidRun(run.id, run.name, style, run.timeline, last, run.version, note))
+    return found
+
+
+def _why_not_drawn(shown: Run, other: Run) -> str:
+    """Why a run's curves do not stand beside those of the run shown; empty: they do."""
+    if not comparable(shown.profile.family, other.profile.family):
+        return "another kind of training"
+    if shown.timeline.axis is not other.timeline.axis:
+        return f"counts by {other.timeline.axis}"
+    return "" if other.is_whole else "loading"
+
+
 def comparable(family: str, other: str) -> bool:
     """Whether runs of two families may share a task."""
     return family == other or NOT_LLM.issuperset((family, other))
@@ -61,6 +94,9 @@ def compared_runs(groups: list[RunGroup]) -> list[Run]:
 
 
 def select_compared_runs(ui: UiState, rows: int) -> None:
-    """Request the points of all runs that a comparison of this many lines draws."""
+    """Request the points of all runs that a comparison of this many lines, or the charts, draw."""
+    if ui.overlay != "compare":
+        ui.compared_run_ids = chosen_for_comparing(ui)[: len(OVERLAY_STYLES)]
+        return
     groups = groups_that_fit(comparable_groups(ui, ui.selected_concept()), rows)
     ui.compared_run_ids = [run.id for run in compared_runs(groups)]

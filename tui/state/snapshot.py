@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ppo_top.model import Finding, State, Verdict
-from ppo_top.runs.timeline import Track
+from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.graphics.styled_text import StyledLine, display_text
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
@@ -56,6 +56,21 @@ class RunCounts(NamedTuple):
     starting: int = 0
     died: int = 0
     ended: int = 0
+
+
+class OverlaidRun(NamedTuple):
+    """A run chosen for comparing, whose curves are drawn with those of the run shown.
+
+    `row` is the last row drawn, `version` what it depends on; `note` says why it is not drawn.
+    """
+
+    id: str
+    name: str
+    style: str
+    timeline: Timeline
+    row: int
+    version: int
+    note: str = ""
 
 
 class PlaybackState(NamedTuple):
@@ -173,6 +188,8 @@ class Snapshot:
     scroll: int = 0
     window: RowWindow | None = None
     """The rows that curves show; None: all."""
+    overlaid: Sequence[OverlaidRun] = ()
+    """The runs whose curves are drawn in every chart, too."""
     hidden_sections: frozenset[str] = frozenset()
     prompt: InputPrompt | None = None
     filter: str = ""

@@ -6,6 +6,7 @@ import time
 
 from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import AckNote
+from ppo_top.tui.state.comparison import overlaid_runs
 from ppo_top.tui.state.line_input import KeyChoice
 from ppo_top.tui.state.restart import restart_at
 from ppo_top.tui.state.run_list import ListedRun, count_runs
@@ -36,6 +37,7 @@ def take_snapshot(ui: UiState) -> Snapshot:
         concept=ui.selected_concept(view),
         scroll=ui.scroll,
         window=ui.chart.window(view.row or 0) if view is not None else None,
+        overlaid=overlaid_runs(ui),
         hidden_sections=ui.hidden_sections,
         prompt=_prompt(ui),
         filter=ui.run_list.filter,

@@ -104,7 +104,7 @@ class UiState:
     recent_run_ids: list[str] = field(default_factory=list)
     """The runs selected last, latest first: their points are kept."""
     compared_run_ids: list[str] = field(default_factory=list)
-    """The runs whose points a comparison needs."""
+    """The runs whose points a comparison or the charts need."""
     siblings: SiblingComparison = field(default_factory=SiblingComparison)
     checkpoints: ListedCheckpoints = field(default_factory=ListedCheckpoints)
     allow_stale: bool = False
@@ -135,7 +135,7 @@ class UiState:
     @property
     def needed_run_ids(self) -> list[str]:
         """The runs that need all of their points in memory."""
-        return [*self.recent_run_ids, *(self.compared_run_ids if self.overlay == "compare" else ())]
+        return [*self.recent_run_ids, *self.compared_run_ids]
 
     def listed_runs(self) -> list[ListedRun]:
         """All runs as the list shows them."""
