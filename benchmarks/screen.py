@@ -6,9 +6,9 @@
 
 Measures: time to the first paint and to the first page with a verdict; bytes and CPU time when idle
 and at one and ten updates per second of 30 metrics; memory with 50 runs; the response time to a key
-while a log of 1,000,000 points is read; ink, margins and contrast of a page (`benchmarks.ink`). The
-targets are the project's own; the exit code is 1 if one is missed. With `--peer` another viewer is
-measured on a log of the same kind that grows by one update per second.
+while a log of 1,000,000 points, and while 30 runs are read; ink, margins and contrast of a page
+(`benchmarks.ink`). The targets are the project's own; the exit code is 1 if one is missed. With
+`--peer` another viewer is measured on a log of the same kind that grows by one update per second.
 """
 
 from __future__ import annotations
@@ -144,6 +144,29 @@ def key_while_loading(folder: Path) -> list[Measure]:
     ]
 
 
+def key_while_many_load(folder: Path) -> list[Measure]:
+    """The response time to keys that change what is shown while 30 runs of 1,500 updates load."""
+    for number in range(30):
+        write_run(folder / f"run_{number:02}", 1500)
+    cache = {"XDG_CACHE_HOME": str(folder / "cache")}
+    terminal = MeasuredTerminal(["env", *(f"{k}={v}" for k, v in cache.items()), *command(folder)])
+    terminal.read_for(10, lambda seen: b"Reading" in seen or BELOW_VERDICT in seen)
+    elapsed = []
+    for number in range(60):
+        elapsed.append(terminal.press((b",", b"?", b"\x1b", b".")[number % 4]))
+        terminal.read_for(0.05 + 0.013 * (number % 7))
+    terminal.close()
+    escapes, others = elapsed[2::4], [each for n, each in enumerate(elapsed) if n % 4 != 2]
+    found = []
+    for name, each in (("keys", others), ("Esc alone", escapes)):
+        slow = statistics.quantiles(each, n=20)[-1] * 1000
+        found += [
+            Measure(f"30 runs load, {name}: median", statistics.median(each) * 1000, "ms"),
+            Measure(f"30 runs load, {name}: p95", slow, "ms", 100.0),
+        ]
+    return found
+
+
 def measure_program(
     folder: Path, kind: str, python: str, program: list[str], seconds: float
 ) -> list[Measure]:
@@ -175,7 +198,7 @@ def main() -> int:
     """Measure, print a table, return 1 if a target is missed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="measure for a shorter time")
-    parser.add_argument("--only", type=int, choices=range(8), help="run only this measurement")
+    parser.add_argument("--only", type=int, choices=range(9), help="run only this measurement")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     parser.add_argument("--peer", action="append", default=[], help='e.g. "terminalboard {}"')
     parser.add_argument("--log", choices=("csv", "tfevents", "wandb"), default="tfevents")
@@ -194,6 +217,7 @@ def main() -> int:
             lambda: update_cost(folder / "fast", "csv", 10.0, seconds / 2),
             lambda: fifty_runs(folder / "fifty"),
             lambda: key_while_loading(folder / "million"),
+            lambda: key_while_many_load(folder / "thirty"),
             rendered_pages,
         ]
         if options.peer:

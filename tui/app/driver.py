@@ -1,14 +1,20 @@
 """Textual's terminal driver, which also reports input as it arrives and survives a SIGSTOP.
 
+It answers Esc alone as soon as the rest of a sequence cannot follow any more.
+
 It leaves what was drawn before Textual was loaded on the screen.
 """
 
 from __future__ import annotations
 
 import os
+import select
+from codecs import getincrementaldecoder
 from contextlib import suppress
 from typing import Any
 
+from textual import constants
+from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, MouseDown, MouseScrollDown, MouseScrollUp, Paste
 from textual.message import Message
@@ -16,6 +22,10 @@ from textual.message import Message
 from ppo_top.tui.app.alternate_screen import SWITCH_TO_ALTERNATE
 
 INPUT_EVENTS = (Key, Paste, MouseDown, MouseScrollDown, MouseScrollUp)
+
+
+IDLE_WAIT_S = 0.1
+"""How often the input thread looks whether to end."""
 
 
 class TerminalDriver(LinuxDriver):
@@ -29,6 +39,25 @@ class TerminalDriver(LinuxDriver):
         self._on_input = app.prioritise_input
         self._keeps_screen = app.keeps_screen
         self._in_application_mode = False
+
+    def run_input_thread(self) -> None:
+        """Wait for input and pass it on, as Textual does.
+
+        Textual looks every 0.1 s whether the rest of a sequence is overdue, which adds to the time
+        that it waits for it after Esc (ESCDELAY). This looks when that time is over.
+        """
+        parser = XTermParser(self._debug)
+        decode = getincrementaldecoder("utf-8")().decode
+        wait = IDLE_WAIT_S
+        while not self.exit_event.is_set():
+            data = ""
+            if select.select([self.fileno], [], [], wait)[0]:
+                data = decode(os.read(self.fileno, 4096))
+            for message in parser.feed(data) if data else ():
+                self.process_message(message)
+            for message in parser.tick():
+                self.process_message(message)
+            wait = constants.ESCAPE_DELAY if "\x1b" in data else IDLE_WAIT_S
 
     def process_message(self, message: Message) -> None:
         """Report input before it queues up behind other messages."""

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 SWITCH_INTERVAL_S = 0.002
 """How long the reader thread may hold the interpreter while a key waits."""
 
+ESCAPE_DELAY_MS = "25"
+"""How long the rest of a sequence is waited for after Esc, unless ESCDELAY is set; Textual's 100 ms
+are felt, and the bytes of an arrow key that a slow line tears apart arrive closer together."""
+
 GARBAGE_THRESHOLD = 20_000
 """New objects between two collections: at Python's 700 they cost a fifteenth of a live screen."""
 
@@ -105,13 +109,9 @@ def _app(
     theme = options.theme or settings.theme
     if pipe is None and options.replay is None:
         _first_page(ui, follower, theme)
+    _load_textual()
     from ppo_top.tui.app.app import PpoTop
     from ppo_top.tui.app.notifications import Notifier
-
-    gc.freeze()
-    gc.enable()
-    gc.set_threshold(GARBAGE_THRESHOLD)
-    sys.setswitchinterval(SWITCH_INTERVAL_S)
 
     def notifier(write: Callable[[str], None]) -> Notifier:
         return Notifier(write, options.bell and settings.bell, settings.desktop, settings.tmux)
@@ -122,6 +122,17 @@ def _app(
 
         app.machine_watch = MachineWatch(ui)
     return app
+
+
+def _load_textual() -> None:
+    """Load Textual, which reads the delay after Esc; what was made until now is no garbage."""
+    os.environ.setdefault("ESCDELAY", ESCAPE_DELAY_MS)
+    import ppo_top.tui.app.app  # noqa: F401
+
+    gc.freeze()
+    gc.enable()
+    gc.set_threshold(GARBAGE_THRESHOLD)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
 
 
 def _ui_state(

@@ -109,11 +109,14 @@ class Actions(ChoiceActions):
     def do_switch_focus(self) -> None:
         self.ui_state.focus = "values" if self.ui_state.focus == "runs" else "runs"
 
-    def do_previous_run(self) -> None:
-        self.ui_state.move_run_choice(-1)
+    def _step_run(self, by: int) -> None:
+        ui, before = self.ui_state, self.ui_state.chosen_run_id
+        ui.move_run_choice(by)
+        if ui.chosen_run_id == before:
+            ui.toast = "This is the last run" if by > 0 else "This is the first run"
 
-    def do_next_run(self) -> None:
-        self.ui_state.move_run_choice(1)
+    do_previous_run = partialmethod(_step_run, -1)
+    do_next_run = partialmethod(_step_run, 1)
 
     def do_fold(self) -> None:
         runs = self.ui_state.run_list

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
+import os
 import signal
+import threading
 from typing import Any
 
 import pytest
+from textual import constants
 from textual.app import App
 from textual.driver import Driver
 from textual.drivers.headless_driver import HeadlessDriver
@@ -78,6 +82,31 @@ async def test_a_key_is_recorded_before_it_is_sent(driver: RecordingDriver) -> N
     driver.process_message(key)
     assert driver.sent == [move, key]
     assert priority.is_input_recent
+
+
+async def test_esc_alone_waits_for_nothing_but_the_rest_of_a_sequence(
+    driver: RecordingDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not for the input thread's next look; and a sequence in two pieces stays one key."""
+    monkeypatch.setattr("ppo_top.tui.app.driver.IDLE_WAIT_S", 3600.0)
+    monkeypatch.setattr(constants, "ESCAPE_DELAY", 0.001)
+    driver.fileno, keyboard = os.pipe()
+    thread = threading.Thread(target=driver.run_input_thread, daemon=True)
+    thread.start()
+    os.write(keyboard, b"\x1b")
+    while not driver.sent:
+        await asyncio.sleep(0.001)
+    monkeypatch.setattr(constants, "ESCAPE_DELAY", 3600.0)
+    os.write(keyboard, b"\x1b[")
+    os.write(keyboard, b"Aq")
+    while len(driver.sent) < 3:
+        await asyncio.sleep(0.001)
+    driver.exit_event.set()
+    os.write(keyboard, b"q")
+    thread.join()
+    os.close(keyboard)
+    os.close(driver.fileno)
+    assert [message.key for message in driver.sent[:3]] == ["escape", "up", "q"]
 
 
 @pytest.mark.parametrize("restored_before", [False, True], ids=["SIGSTOP", "SIGTSTP"])

@@ -105,6 +105,16 @@ def test_it_is_clear_which_run_is_shown(ui: UiState, cells: int, rows: int) -> N
     assert "run 1/2" in text
 
 
+def test_the_end_of_the_list_says_so(ui: UiState) -> None:
+    """No key does nothing without a word."""
+    press(ui, "next_run")
+    assert not ui.toast
+    press(ui, "next_run")
+    assert "last run" in screen(ui)[-1]
+    press(ui, "previous_run", "previous_run")
+    assert "first run" in screen(ui)[-1]
+
+
 def test_the_footer_has_the_keys_of_the_place(ui: UiState) -> None:
     """The way to the other runs on the main page, the chart's keys in the chart."""
     assert "Tab runs" in screen(ui)[-1] and ". next run" in screen(ui)[-1]
