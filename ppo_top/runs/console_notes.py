@@ -16,10 +16,11 @@ END_OF_RUN_STEP = 1 << 62
 ConsoleNote = tuple[int, TextEvidence, str]
 """(step or row count of a console line, what it is evidence of, its text)."""
 
+GatheredNotes = tuple[list[ConsoleNote], list[ConsoleNote]]
+"""By the run's own steps, and by the number of rows before the line."""
 
-def gather_notes(
-    sources: Collection[SourceState], clock: Sequence[Series]
-) -> tuple[list[ConsoleNote], list[ConsoleNote]]:
+
+def gather_notes(sources: Collection[SourceState], clock: Sequence[Series]) -> GatheredNotes:
     """Console evidence by step and by row count; without any steps it belongs to the end."""
     by_step: list[ConsoleNote] = []
     by_rank: list[ConsoleNote] = []

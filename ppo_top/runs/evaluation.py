@@ -9,20 +9,19 @@ the bytes were split or in which order they arrived: live, replay and check agre
 from __future__ import annotations
 
 import time
-from array import array
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 from typing import NamedTuple
 
 from ppo_top.catalogue import MACHINE_GROUP, OTHER_GROUP, Trainer, concept, hyperparameter
-from ppo_top.model import NO_STEP, ConfigValue, Finding, Mark, Profile, Row
-from ppo_top.rules.engine.block import RowBlock
+from ppo_top.model import ConfigValue, Finding, Profile
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.console_notes import gather_notes
 from ppo_top.runs.machine_streams import MachineStream, machine_streams
 from ppo_top.runs.reward_curve import RewardCurve, extended_curve
-from ppo_top.runs.row_merge import ConceptStream, RowKey, RowMerger
+from ppo_top.runs.row_judging import Position, RowJudging
+from ppo_top.runs.row_merge import ConceptStream, RowMerger
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
 from ppo_top.runs.timeline import SavedTimeline, Timeline, Track
@@ -30,9 +29,6 @@ from ppo_top.settings import Settings
 
 MAX_UNSEALED_ROWS = 64
 """Rows that may wait for a lagging source before they are sealed without it."""
-
-BLOCK_ROWS = 32
-"""Most rows judged between two checks of the deadline."""
 
 CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
 """Settings that trainers log as a metric; the first value is the initial setting."""
@@ -49,30 +45,6 @@ class ClosedRun(NamedTuple):
     findings: list[Finding]
     timeline: SavedTimeline
     curve: RewardCurve = RewardCurve()
-
-
-class Position:
-    """How far the rows of a run have been merged and judged."""
-
-    def __init__(
-        self,
-        merger: RowMerger,
-        judge: Judge,
-        machine: Sequence[MachineStream] = (),
-        segment: int = 0,
-        notes: tuple[int, int] = (0, 0),
-    ) -> None:
-        self.merger = merger
-        self.judge = judge
-        self.machine = machine
-        self.segment = segment
-        self.notes = notes
-        """How many notes by step and by number of rows were passed on."""
-
-    def copy(self) -> Position:
-        """The same position, from which to go on without moving this one."""
-        machine = [stream.copy() for stream in self.machine]
-        return Position(self.merger.copy(), self.judge.copy(), machine, self.segment, self.notes)
 
 
 class Evaluation:
@@ -115,8 +87,8 @@ class Evaluation:
         self.is_over = False
         """Whether the run is known to have ended."""
         self._can_go_on = True
-        self._notes = gather_notes(sources, selection.clock_series)
-        """Console evidence: by the run's own steps, and by the number of rows before it."""
+        notes = gather_notes(sources, selection.clock_series)
+        self._rows = RowJudging(self.timeline, notes, selection.has_times)
         for stream in selection.streams:
             self.timeline.tracks[stream.concept] = Track(
                 stream.concept,
@@ -197,13 +169,14 @@ class Evaluation:
         """Judge complete rows until the deadline; False if more of them are left."""
         merger = self._sealed.merger
         while (key := merger.next_key()) is not None:
-            if not self._append_block(key):
+            is_block = self._rows.append_block(self._sealed, key)
+            if not is_block:
                 if merger.waiting_for(key):
                     break
-                self._append(self._sealed, key)
-                self.sealed_rows = len(self.timeline)
-                if self.sealed_rows % 8:
-                    continue
+                self._rows.append(self._sealed, key)
+            self.sealed_rows = len(self.timeline)
+            if not is_block and self.sealed_rows % 8:
+                continue
             if _clock() > deadline:
                 return False
         return True
@@ -260,132 +233,23 @@ class Evaluation:
 
     def _judge_unsealed(self) -> bool:
         """Judge the rows that may still grow by a copy of the judge; False if too many wait."""
-        sealed = self._sealed
-        if sealed.merger.next_key() is None and not self.is_over and self._has_passed_notes(sealed):
+        sealed, rows = self._sealed, self._rows
+        is_whole = sealed.merger.next_key() is None and rows.has_passed_notes(sealed)
+        if is_whole and not self.is_over:
             self.judge = sealed.judge
             return True
         ahead = sealed.copy()
         while (key := ahead.merger.next_key()) is not None:
             if len(self.timeline) - self.sealed_rows >= MAX_UNSEALED_ROWS:
                 return False
-            self._append(ahead, key)
-        if not self.is_over and self._has_passed_notes(ahead):
+            rows.append(ahead, key)
+        if not self.is_over and rows.has_passed_notes(ahead):
             self._ahead = ahead
-        self._pass_notes(ahead, None)
+        rows.pass_notes(ahead, None)
         if self.is_over:
             ahead.judge.end_run()
         self.judge = ahead.judge
         return True
-
-    def _has_passed_notes(self, at: Position) -> bool:
-        return at.notes == tuple(map(len, self._notes))
-
-    def _append_block(self, key: RowKey) -> bool:
-        """Judge several complete rows at once; False if `merge_row` has to be used."""
-        merger = self._sealed.merger
-        if key[0] != self._sealed.segment or not self._has_passed_notes(self._sealed):
-            return False
-        block = merger.pop_block(key, BLOCK_ROWS)
-        if block is None:
-            return False
-        timeline, first = self.timeline, len(self.timeline)
-        times = block.times
-        if not self._selection.has_times and "time_elapsed" in block.columns:
-            elapsed = block.columns["time_elapsed"]
-            times = array("d", [e if t != t else t for t, e in zip(times, elapsed, strict=True)])
-        timeline.steps.extend(block.steps)
-        timeline.times.extend(times)
-        for name, (part, point) in block.points.items():
-            timeline.tracks[name].extend(first, part, point, len(block.steps))
-        rows = RowBlock(first, block.steps, times, block.columns)
-        if merger.episode_streams:
-            self._judge_with_episodes(rows, key[0])
-        elif self._sealed.machine:
-            self._judge_with_machine(rows)
-        else:
-            self._sealed.judge.add_block(rows)
-        merger.sealed_key = key[0], block.steps[-1]
-        self.sealed_rows = len(timeline)
-        return True
-
-    def _judge_with_episodes(self, rows: RowBlock, segment: int) -> None:
-        """Judge a block row by row, each with the episodes since the one before."""
-        for index, mark in enumerate(rows.marks()):
-            row = rows.row(index)
-            for stream in self._sealed.merger.episode_streams:
-                self._append_episodes(stream, (segment, mark.step), mark, row)
-            row |= self._append_machine(self._sealed, mark)
-            self._sealed.judge.add_row(Row(mark, row))
-
-    def _judge_with_machine(self, rows: RowBlock) -> None:
-        """Judge a block; those of its rows with measurements of the machine by themselves."""
-        judge, begun = self._sealed.judge, 0
-        for index, mark in enumerate(rows.marks()):
-            measured = self._append_machine(self._sealed, mark)
-            if measured:
-                if index > begun:
-                    judge.add_block(rows.part(begun, index - begun))
-                judge.add_row(Row(mark, rows.row(index) | measured))
-                begun = index + 1
-        if begun < len(rows.steps):
-            judge.add_block(rows.part(begun, len(rows.steps) - begun))
-
-    def _append_machine(self, at: Position, mark: Mark) -> dict[str, float]:
-        """Add what was measured of the machine up to a row; it joins the row's values."""
-        measured = {}
-        for stream in at.machine:
-            value = stream.pop_until(mark.time)
-            if value is not None:
-                measured[stream.concept] = value
-                self.timeline.tracks[stream.concept].append(mark, value)
-        return measured
-
-    def _append_episodes(
-        self, stream: ConceptStream, key: RowKey, mark: Mark, row: dict[str, float]
-    ) -> None:
-        """Add the mean of the episodes since the previous row to a row."""
-        value = self._sealed.merger.merge_episodes(stream, key)
-        if value is not None:
-            row[stream.concept] = value
-            self.timeline.tracks[stream.concept].append(mark, value)
-
-    def _append(self, at: Position, key: RowKey) -> None:
-        """Merge the row `key`, judge it, and move the position past it."""
-        merged = at.merger.merge_row(key)
-        at.merger.sealed_key = key
-        segment, step = key
-        if segment != at.segment:
-            at.segment = segment
-            self.timeline.restarts.append(len(self.timeline))
-            at.judge.restart()
-        time_ = merged.time
-        if time_ != time_ and not self._selection.has_times:
-            time_ = merged.values.get("time_elapsed", time_)
-        mark = Mark(len(self.timeline), step, time_)
-        self.timeline.steps.append(step)
-        self.timeline.times.append(time_)
-        for name, value in merged.values.items():
-            track, point = self.timeline.tracks[name], merged.points.get(name)
-            if point is None:
-                track.append(mark, value)
-            else:
-                track.extend(mark.row, *point)
-        at.judge.add_row(Row(mark, merged.values | self._append_machine(at, mark)))
-        self._pass_notes(at, step)
-
-    def _pass_notes(self, at: Position, step: int | None) -> None:
-        """Pass console evidence up to a step and this row to the judge (None: all of it)."""
-        last = len(self.timeline) - 1
-        reached = (None, None) if step is None else (step, last + 1)
-        done = []
-        for notes, number, until in zip(self._notes, at.notes, reached, strict=True):
-            while number < len(notes) and (until is None or notes[number][0] <= until):
-                _, evidence, text = notes[number]
-                mark = self.timeline.mark(last) if last >= 0 else Mark(0, NO_STEP, float("nan"))
-                at.judge.add_text_evidence(evidence.kind, text, mark)
-                number += 1
-            done.append(number)
-        at.notes = (done[0], done[1])
 
     def _drop_unsealed(self) -> None:
         """Remove the unsealed rows from the timeline."""

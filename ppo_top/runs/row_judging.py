@@ -1,0 +1,164 @@
+"""Appends the rows of a run to its timeline and has them judged."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from ppo_top.model import NO_STEP, Mark, Row
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.judge import Judge
+from ppo_top.runs.console_notes import GatheredNotes
+from ppo_top.runs.machine_streams import MachineStream
+from ppo_top.runs.row_merge import ConceptStream, RowKey, RowMerger
+from ppo_top.runs.timeline import Timeline
+
+BLOCK_ROWS = 32
+"""Most rows judged between two checks of the deadline."""
+
+
+class Position:
+    """How far the rows of a run have been merged and judged."""
+
+    def __init__(
+        self,
+        merger: RowMerger,
+        judge: Judge,
+        machine: Sequence[MachineStream] = (),
+        segment: int = 0,
+        notes: tuple[int, int] = (0, 0),
+    ) -> None:
+        self.merger = merger
+        self.judge = judge
+        self.machine = machine
+        self.segment = segment
+        self.notes = notes
+        """How many notes by step and by number of rows were passed on."""
+
+    def copy(self) -> Position:
+        """The same position, from which to go on without moving this one."""
+        machine = [stream.copy() for stream in self.machine]
+        return Position(self.merger.copy(), self.judge.copy(), machine, self.segment, self.notes)
+
+
+class RowJudging:
+    """Merges the next rows at a position, appends them to the timeline and has them judged.
+
+    `notes` is console evidence: by the run's own steps, and by the number of rows before it. Rows
+    of logs that hold no times have the time that the trainer counts (`has_times`).
+    """
+
+    def __init__(self, timeline: Timeline, notes: GatheredNotes, has_times: bool) -> None:
+        self._timeline = timeline
+        self._notes = notes
+        self._has_times = has_times
+
+    def append_block(self, at: Position, key: RowKey) -> bool:
+        """Judge several complete rows at once; False if `append` has to be used."""
+        merger = at.merger
+        if key[0] != at.segment or not self.has_passed_notes(at):
+            return False
+        block = merger.pop_block(key, BLOCK_ROWS)
+        if block is None:
+            return False
+        timeline, first = self._timeline, len(self._timeline)
+        times = block.times
+        if not self._has_times and "time_elapsed" in block.columns:
+            elapsed = block.columns["time_elapsed"]
+            times = array("d", [e if t != t else t for t, e in zip(times, elapsed, strict=True)])
+        timeline.steps.extend(block.steps)
+        timeline.times.extend(times)
+        for name, (part, point) in block.points.items():
+            timeline.tracks[name].extend(first, part, point, len(block.steps))
+        rows = RowBlock(first, block.steps, times, block.columns)
+        if merger.episode_streams:
+            self._judge_with_episodes(at, rows)
+        elif at.machine:
+            self._judge_with_machine(at, rows)
+        else:
+            at.judge.add_block(rows)
+        merger.sealed_key = key[0], block.steps[-1]
+        return True
+
+    def append(self, at: Position, key: RowKey) -> None:
+        """Merge the row `key`, judge it, and move the position past it."""
+        merged = at.merger.merge_row(key)
+        at.merger.sealed_key = key
+        segment, step = key
+        if segment != at.segment:
+            at.segment = segment
+            self._timeline.restarts.append(len(self._timeline))
+            at.judge.restart()
+        time_ = merged.time
+        if time_ != time_ and not self._has_times:
+            time_ = merged.values.get("time_elapsed", time_)
+        mark = Mark(len(self._timeline), step, time_)
+        self._timeline.steps.append(step)
+        self._timeline.times.append(time_)
+        for name, value in merged.values.items():
+            track, point = self._timeline.tracks[name], merged.points.get(name)
+            if point is None:
+                track.append(mark, value)
+            else:
+                track.extend(mark.row, *point)
+        at.judge.add_row(Row(mark, merged.values | self._append_machine(at, mark)))
+        self.pass_notes(at, step)
+
+    def has_passed_notes(self, at: Position) -> bool:
+        """Whether the judge knows all console evidence so far."""
+        return at.notes == tuple(map(len, self._notes))
+
+    def pass_notes(self, at: Position, step: int | None) -> None:
+        """Pass console evidence up to a step and this row to the judge (None: all of it)."""
+        last = len(self._timeline) - 1
+        reached = (None, None) if step is None else (step, last + 1)
+        done = []
+        for notes, number, until in zip(self._notes, at.notes, reached, strict=True):
+            while number < len(notes) and (until is None or notes[number][0] <= until):
+                _, evidence, text = notes[number]
+                mark = self._timeline.mark(last) if last >= 0 else Mark(0, NO_STEP, float("nan"))
+                at.judge.add_text_evidence(evidence.kind, text, mark)
+                number += 1
+            done.append(number)
+        at.notes = (done[0], done[1])
+
+    def _judge_with_episodes(self, at: Position, rows: RowBlock) -> None:
+        """Judge a block row by row, each with the episodes since the one before."""
+        for index, mark in enumerate(rows.marks()):
+            row = rows.row(index)
+            for stream in at.merger.episode_streams:
+                self._append_episodes(at, stream, mark, row)
+            row |= self._append_machine(at, mark)
+            at.judge.add_row(Row(mark, row))
+
+    def _judge_with_machine(self, at: Position, rows: RowBlock) -> None:
+        """Judge a block; those of its rows with measurements of the machine by themselves."""
+        judge, begun = at.judge, 0
+        for index, mark in enumerate(rows.marks()):
+            measured = self._append_machine(at, mark)
+            if measured:
+                if index > begun:
+                    judge.add_block(rows.part(begun, index - begun))
+                judge.add_row(Row(mark, rows.row(index) | measured))
+                begun = index + 1
+        if begun < len(rows.steps):
+            judge.add_block(rows.part(begun, len(rows.steps) - begun))
+
+    def _append_machine(self, at: Position, mark: Mark) -> dict[str, float]:
+        """Add what was measured of the machine up to a row; it joins the row's values."""
+        measured = {}
+        for stream in at.machine:
+            value = stream.pop_until(mark.time)
+            if value is not None:
+                measured[stream.concept] = value
+                self._timeline.tracks[stream.concept].append(mark, value)
+        return measured
+
+    def _append_episodes(
+        self, at: Position, stream: ConceptStream, mark: Mark, row: dict[str, float]
+    ) -> None:
+        """Add the mean of the episodes since the previous row to a row."""
+        value = at.merger.merge_episodes(stream, (at.segment, mark.step))
+        if value is not None:
+            row[stream.concept] = value
+            self._timeline.tracks[stream.concept].append(mark, value)
