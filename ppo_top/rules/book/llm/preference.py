@@ -32,7 +32,9 @@ def rejected_win(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if value >= limits["warn"] or not sinks or accuracy.rising():
         return borderline(value, limits["clear"])
     message = f"chosen answers win in {pct(value)} of the pairs, at random in 50 %"
-    return Assessment(CRIT if value < limits["crit"] else WARN, value, limits["clear"], message)
+    told = ("preference_accuracy", *(("preference_margin",) if margin is not None else ()))
+    level = CRIT if value < limits["crit"] else WARN
+    return Assessment(level, value, limits["clear"], message, concepts=told)
 
 
 def loss_stays_untrained(run: RuleContext, limits: RuleLimits) -> Assessment | None:
