@@ -82,6 +82,11 @@ def test_a_range_is_said_in_words(concept: str, family: str, text: str) -> None:
     assert found is not None and found.text == text
 
 
+def test_the_entropy_of_given_answers_may_rise() -> None:
+    """In preference training nothing is sampled."""
+    assert healthy_range("entropy", Profile("trl-dpo", "preference")) is None
+
+
 def test_a_metric_without_limits_has_no_range() -> None:
     """Nor a colour."""
     assert healthy_range("lives", Profile("", "on-policy")) is None

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ppo_top.catalogue import GRPO, ON_POLICY, RLHF, facts_about, trainer_tables
+from ppo_top.catalogue import GRPO, ON_POLICY, PREFERENCE, RLHF, facts_about, trainer_tables
 from ppo_top.model import Profile, Status
 from ppo_top.rules.engine.wording import format_value, num
 
@@ -149,6 +149,8 @@ def healthy_range(concept: str, profile: Profile) -> HealthyRange | None:
     found = find_band(concept, profile)
     if found is None:
         words = RELATIVE_RANGES.get(concept.partition("{")[0])
+        if profile.family == PREFERENCE and concept == "entropy":
+            words = None  # of given answers, not of sampled ones: it may rise
         return HealthyRange(None, None, words, "") if words else None
     words = found.text or _range_text(concept, found.low, found.high)
     return HealthyRange(found.low, found.high, words, found.origin)
