@@ -165,7 +165,7 @@ def _verdict(run: Run, view: RunView, status: Status) -> str:
     told = explain_verdict(view, run.findings)
     lines = [f'<p class="title">{MARKS[status]} {words}</p>']
     if told is not None:
-        lines.append(f"<p>{_text(told.worst.finding.message)}</p>")
+        lines.append(f"<p>{_text(told.worst.message)}</p>")
         pairs = [("since", f"{told.worst.when.removeprefix('since ')} · {told.worst.cost}")]
         pairs += [("cause", " or ".join(told.causes))] * bool(told.causes)
         pairs += [("what led to it", " → ".join(told.chain))] * bool(told.chain)
@@ -184,7 +184,7 @@ def _finding(opened: OpenFinding) -> str:
     return (
         f'<div class="finding {status.value}"><p class="title">{MARKS[status]} '
         f"{_text(finding.title)} [{_text(finding.rule)}]{since}</p>"
-        f"<p>{_text(finding.message)}</p>{_pairs(pairs)}{_numbered(finding.remedies)}</div>"
+        f"<p>{_text(opened.message)}</p>{_pairs(pairs)}{_numbered(finding.remedies)}</div>"
     )
 
 

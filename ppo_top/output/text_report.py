@@ -90,7 +90,7 @@ def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
         f"  {MARKS[opened.severity.status]} {opened.severity.word.upper()}  {clean(finding.title)}"
         f"  [{finding.rule}]{_since(opened)}"
     )
-    yield from _wrap(finding.message, "    ")
+    yield from _wrap(opened.message, "    ")
     for line in finding.evidence:
         yield from _wrap(line, "    evidence  ", "              ")
     for line in finding.causes:

@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from ppo_top.catalogue import concept
 from ppo_top.model import NO_STEP, Axis, Finding, Severity, open_at
 from ppo_top.runs.run import Run
-from ppo_top.text.format import dated, duration, percent, plural, steps
+from ppo_top.text.format import (
+    dated,
+    duration,
+    format_metric_value,
+    number,
+    percent,
+    plural,
+    steps,
+)
+
+NAMED_DIGITS = 3
+"""Significant digits of a number in a message."""
+
+SAME_VALUE = 0.2
+"""Values that differ by less, relative to the larger one, are told as one."""
 
 EXPLAINED_BY = {"out-of-memory": ("crashed",)}
 """Findings from console text that say why: what they explain need not be told beside them."""
@@ -25,6 +41,13 @@ class OpenFinding(NamedTuple):
     seconds: float | None
     share: float
     axis: Axis
+    now: str = ""
+    """The value of its metric at that row, where its message tells of quite another one."""
+
+    @property
+    def message(self) -> str:
+        """What it says, with the number that stands in the metric's row if that differs."""
+        return f"{self.finding.message}; now {self.now}" if self.now else self.finding.message
 
     @property
     def dated_title(self) -> str:
@@ -72,6 +95,7 @@ def open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
             _age(run, finding, row),
             (row - finding.since.row + 1) / (row + 1),
             run.timeline.axis,
+            _value_now(run, finding, row),
         )
         for finding, severity in open_now
         if finding.rule not in explained
@@ -103,6 +127,19 @@ def _age(run: Run, finding: Finding, row: int) -> float | None:
         return None
     age = run.timeline.times[row] - finding.since.time
     return age if age == age else None
+
+
+def _value_now(run: Run, finding: Finding, row: int) -> str:
+    """The value of a finding's only metric, if the one that its message names is another by now."""
+    name = finding.concepts[0] if len(finding.concepts) == 1 else ""
+    track = run.timeline.tracks.get(name)
+    seen = track.count_until(row) if track is not None else 0
+    if track is None or not seen or not math.isfinite(finding.value):
+        return ""
+    value, fmt = track.values[seen - 1], concept(name).fmt
+    named = percent(finding.value) if fmt == "pct" else number(finding.value, NAMED_DIGITS)
+    same = math.isclose(value, finding.value, rel_tol=SAME_VALUE)
+    return "" if same or named not in finding.message else format_metric_value(value, fmt)
 
 
 def cleared_findings(run: Run, row: int) -> tuple[Finding, ...]:

@@ -142,7 +142,7 @@ def _what(
         return headline_lines(snap, view, cells, 1)
     style, room = worst.severity.status.value, cells - 3
     title = clean(worst.finding.title) + _acknowledged(snap, worst)
-    message = snap.display_text(worst.finding.message)
+    message = snap.display_text(worst.message)
     since = [f"{worst.when} {snap.symbols.separator} {worst.cost}", worst.when]
     since = [f"  {each}" for each in since if len(title) + len(each) + 2 <= room]
     dated = line((since[0] if since and worst.when else "", "dim"))

@@ -7,6 +7,7 @@ are looked at, at every fifth row.
 
 from __future__ import annotations
 
+import math
 import os
 import random
 import re
@@ -202,6 +203,25 @@ def test_the_number_that_fired_is_on_the_first_page(moments: list[Moment]) -> No
             if number is not None and number[0].rstrip(".,") not in page:
                 wrong.append(f"{moment}: no {number[0]} at {size}")
     assert wrong == []
+
+
+def test_a_message_of_an_earlier_value_says_what_stands_in_the_row(moments: list[Moment]) -> None:
+    """A finding about one metric tells the value at which it was so severe, and the one now."""
+    told = 0
+    for moment in moments:
+        rows = {row.concept: row.text for row in moment.view.checklist}
+        for opened in moment.view.open_findings:
+            finding = opened.finding
+            name = finding.concepts[0] if len(finding.concepts) == 1 else ""
+            if "%" in rows.get(name, "%"):  # told as a share
+                continue
+            track = moment.run.timeline.tracks[name]
+            value = track.values[track.count_until(moment.view.row or 0) - 1]
+            named = re.search(rf"(?<![\d.]){re.escape(f'{finding.value:.3g}')}\b", finding.message)
+            if named and not math.isclose(value, finding.value, rel_tol=0.25):
+                assert f"; now {rows[track.concept]}" in opened.message, (str(moment), finding)
+                told += 1
+    assert told
 
 
 def test_nothing_is_called_not_rising_before_a_trend_can_be_seen(moments: list[Moment]) -> None:
