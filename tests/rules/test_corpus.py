@@ -114,12 +114,14 @@ def test_a_harmful_fault_is_named(run: Path) -> None:
     assert max(sum(f.rule == rule for f in loud) for rule in named) <= 3
 
 
-MIN_FOUND = {"on-policy": 0.9, "value-based": 0.9, "off-policy": 0.9, "own script": 0.9}
+MIN_FOUND = {
+    "on-policy": 0.95, "value-based": 0.92, "off-policy": 0.92, "own script": 0.92,
+    "language model": 0.88,
+}  # fmt: skip
 """Family -> share of the visible harmful runs that are found."""
 
-MAX_ALARMS = 0.1
-"""Warnings a healthy run, in each family: the bar of every part. Two healthy runs of a queue, whose
-returns are large and soon fitted, have two each."""
+MAX_ALARMS = 0.08
+"""Warnings a healthy run, in each family."""
 
 
 def runs_of(family: str, kind: str) -> list[LabelledRun]:
@@ -138,7 +140,7 @@ def test_most_harmful_runs_of_a_family_are_found(family: str) -> None:
 
 @pytest.mark.parametrize("family", sorted(MIN_FOUND))
 def test_few_healthy_runs_of_a_family_are_warned_of(family: str) -> None:
-    """At most one warning in ten runs."""
+    """At most eight warnings in a hundred runs."""
     healthy = runs_of(family, "healthy")
     alarms = sum(f.severity >= Severity.WARN for run in healthy for f in run.findings)
     assert alarms <= MAX_ALARMS * len(healthy)
