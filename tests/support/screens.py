@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ppo_top.files.follower import Follower
+from ppo_top.model import Finding
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.tui.draw.overlays import draw_screen
@@ -42,6 +43,16 @@ def write_unhealthy_run(
     path.write_text("\n".join(rows) + "\n")
 
 
+def reword(finding: Finding) -> None:
+    """Words that stay: these pictures are about the screen, not about what the rules say."""
+    finding.title = "Destructively large updates"
+    finding.message = "each update moves the policy too far"
+    finding.evidence = ("approx KL 0.2 (healthy <= 0.02)", "60 % of the samples hit the clip")
+    finding.causes = ("the learning rate is too high",)
+    finding.remedies = ("lower learning_rate", "set target_kl to 0.02", "fewer n_epochs")
+    finding.source = "common practice"
+
+
 def write_unhealthy_console(path: Path, step: str = "") -> Path:
     """A console whose policy updates become far too large at number 20 of 40.
 
@@ -58,6 +69,18 @@ def write_unhealthy_console(path: Path, step: str = "") -> Path:
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def write_failed_console(path: Path) -> Path:
+    """The console of a healthy training that ends with a traceback."""
+    lines = [
+        f"step: {number * 2048} | mean reward: {100 + number} | approx kl: 0.01"
+        for number in range(1, 20)
+    ]
+    lines += ["Traceback (most recent call last):", '  File "train.py", line 7, in <module>']
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([*lines, "RuntimeError: the simulator is gone"]) + "\n")
     return path
 
 

@@ -100,6 +100,15 @@ def _state_or_past(snap: Snapshot, view: RunView) -> StyledLine:
     return state_line(view, snap.symbols) if view.at_end or playing else line(("past", "restart"))
 
 
+def replay_state(snap: Snapshot, view: RunView) -> StyledLine:
+    """How far a replay is, and whether it is paused: a narrow pane has no other sign of it."""
+    state = snap.playback_state
+    if state is None or not state.replay or view.at_end or view.row is None:
+        return ()
+    done = f"{100 * (view.row + 1) // len(view.timeline)} %"
+    return line((f"{'replay' if state.playing else 'paused'} {done}", "restart"))
+
+
 def progress_parts(view: RunView) -> list[StyledLine]:
     """Step, time left, speed, updates: optional parts, the most important first."""
     done = view.progress
@@ -148,7 +157,8 @@ def short_status(snap: Snapshot, cells: int) -> StyledLine:
     """Name, state and progress for a narrow pane."""
     if snap.view is None:
         return line((shorten(snap.waiting_text or "waiting for logs", cells), "dim"))
-    parts = [_state_or_past(snap, snap.view), *progress_parts(snap.view)]
+    state = replay_state(snap, snap.view) or _state_or_past(snap, snap.view)
+    parts = [state, *progress_parts(snap.view)]
     place = position_text(snap)
     name = shorten(clean(snap.view.name), max(cells - width(parts[0]) - width(place) - 4, 8))
     return join_fitting([line((name, "title")), *([place[:-1]] if place else []), *parts], cells)

@@ -31,6 +31,8 @@ class Cursor:
     playing: bool = False
     speed: float = 60.0
     replay: bool = False
+    speed_chosen: bool = False
+    """Whether the user changed the speed; else `REPLAY_S` decides, but for that of a replay."""
     _elapsed: float = 0.0
     _usual_pause_cache: tuple[int, float] = (-1, 1.0)
 
@@ -110,11 +112,14 @@ class Cursor:
         last = len(timeline) - 1
         if self.row is None or self.row >= last:
             self.row = 0
+        if not (self.replay or self.speed_chosen):
+            self.fit_speed(timeline)
         self.playing = last > 0
         self._elapsed = 0.0
 
     def change_speed(self, direction: int) -> None:
         """The next faster (1) or slower (-1) speed."""
+        self.speed_chosen = True
         if direction > 0:
             faster = (each for each in REPLAY_SPEEDS if each > self.speed)
             self.speed = min(faster, default=REPLAY_SPEEDS[-1])

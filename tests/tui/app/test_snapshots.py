@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 import textual
 
-from ppo_top.model import Finding
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
 from ppo_top.tui.state.ui_state import UiState
-from tests.support.screens import FakeClock, read_session, write_unhealthy_run
+from tests.support.screens import FakeClock, read_session, reword, write_unhealthy_run
 
 MADE_WITH = "8.2.8"
 
@@ -60,16 +59,6 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., PpoTop
         return PpoTop(ui, None, theme=theme)
 
     return make
-
-
-def reword(finding: Finding) -> None:
-    """Words that stay: these pictures are about the screen, not about what the rules say."""
-    finding.title = "Destructively large updates"
-    finding.message = "each update moves the policy too far"
-    finding.evidence = ("approx KL 0.2 (healthy <= 0.02)", "60 % of the samples hit the clip")
-    finding.causes = ("the learning rate is too high",)
-    finding.remedies = ("lower learning_rate", "set target_kl to 0.02", "fewer n_epochs")
-    finding.source = "common practice"
 
 
 async def drawn(pilot: object) -> None:

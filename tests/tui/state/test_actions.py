@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.tui import Replay
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.actions import Actions
@@ -103,6 +104,16 @@ def test_it_is_clear_which_run_is_shown(ui: UiState, cells: int, rows: int) -> N
     text = "\n".join(drawn_text(ui, cells, rows))
     assert "sick" in text
     assert "run 1/2" in text
+
+
+@pytest.mark.parametrize(("cells", "rows"), [(140, 40), (60, 20), (40, 15), (30, 8), (30, 4)])
+def test_a_paused_replay_says_that_it_is_one(ui: UiState, cells: int, rows: int) -> None:
+    """At every size, with the place: a live run looks the same otherwise."""
+    ui.replay = Replay(start="50%", paused=True)
+    ui.start_replay()
+    text = "\n".join(screen(ui, cells, rows))
+    assert "paused" in text
+    assert "52 %" in text
 
 
 def test_the_end_of_the_list_says_so(ui: UiState) -> None:

@@ -102,6 +102,22 @@ def test_speeds_go_up_and_down_in_round_numbers() -> None:
     assert cursor.speed == 10_000
 
 
+def test_play_takes_half_a_minute_unless_a_speed_was_chosen() -> None:
+    """Of a run that one watches, too: a log of forty seconds is not over in the blink of an eye."""
+    line = timeline(*(1e9 + row for row in range(600)))
+    cursor = Cursor()
+    cursor.toggle_playing(line)
+    assert cursor.speed == pytest.approx(599 / REPLAY_S)
+    cursor.toggle_playing(line)
+    cursor.change_speed(1)
+    cursor.toggle_playing(line)
+    assert cursor.playing
+    assert cursor.speed == 20
+    replay = Cursor(row=0, replay=True, speed=5.0)
+    replay.toggle_playing(line)
+    assert replay.speed == 5.0
+
+
 @pytest.mark.parametrize("rows", [2, 30, 500, 20_000])
 @pytest.mark.parametrize("pause", [0.01, 1.0, 3600.0])
 def test_a_replay_takes_half_a_minute(rows: int, pause: float) -> None:
