@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ppo_top.model import SourceFacts
 from ppo_top.runs.locations import EVALUATION_NAME
-from ppo_top.runs.log_units import TRACKER, LogUnit
+from ppo_top.runs.log_units import TRACKER, LogEntry, LogUnit
 from ppo_top.runs.same_values import compare, has_equal_heads
 from ppo_top.runs.short_names import is_copy_name
 
@@ -59,40 +60,62 @@ def _rank(unit: LogUnit) -> tuple[bool, bool, bool, int, str]:
     return not unit.has_points, evaluates, not is_direct, unit.home.count("/"), unit.id
 
 
-def copies(clusters: Iterable[Cluster]) -> dict[int, Cluster]:
-    """id of a cluster that is a copy of another -> the original."""
-    by_name: dict[tuple[str, str], list[Cluster]] = {}
+class CopyFinder:
+    """Finds runs that are copies; two logs are compared again only once one has changed."""
+
+    def __init__(self) -> None:
+        self._compared: dict[tuple[str, str], tuple[int, int, bool]] = {}
+
+    def forget(self) -> None:
+        """A log may come back as another one."""
+        self._compared.clear()
+
+    def copies(self, clusters: Iterable[Cluster]) -> dict[int, Cluster]:
+        """id of a cluster that is a copy of another -> the original."""
+        found: dict[int, Cluster] = {}
+        for same in _alike(clusters):
+            original = min(same, key=lambda each: (is_copy_name(each.main.home), _rank(each.main)))
+            for cluster in same:
+                if cluster is not original and self._is_copy(cluster, original):
+                    found.setdefault(id(cluster), original)
+        return {copy: original for copy, original in found.items() if id(original) not in found}
+
+    def _is_copy(self, cluster: Cluster, original: Cluster) -> bool:
+        """Whether each log of a cluster that the original has too begins with the same points."""
+        theirs = {log.name: log for unit in original.units for log in unit.logs}
+        pairs = [
+            (log, theirs[log.name])
+            for unit in cluster.units
+            for log in unit.logs
+            if log.name in theirs and log.facts.heads
+        ]
+        return bool(pairs) and all(self._begin_alike(*pair) for pair in pairs)
+
+    def _begin_alike(self, one: LogEntry, other: LogEntry) -> bool:
+        versions, pair = (one.facts.version, other.facts.version), (one.key, other.key)
+        known = self._compared.get(pair)
+        if known is None or known[:2] != versions:
+            known = self._compared[pair] = *versions, _have_same_points(one.facts, other.facts)
+        return known[2]
+
+
+def _alike(clusters: Iterable[Cluster]) -> list[list[Cluster]]:
+    """Clusters with a log of one name that begins with the same values at the same time."""
+    found: dict[tuple[str, str], dict[int, Cluster]] = {}
     for cluster in clusters:
         for unit in cluster.units:
             for log in unit.logs if TRACKER not in unit.kinds else ():
                 if log.facts.heads:
                     shape = f"{log.name}|{log.facts.start}"
                     first = min(log.facts.heads)
-                    by_name.setdefault((shape, f"{first}{log.facts.heads[first]}"), []).append(
-                        cluster
-                    )
-    found: dict[int, Cluster] = {}
-    for same in by_name.values():
-        distinct = list({id(cluster): cluster for cluster in same}.values())
-        original = min(distinct, key=lambda each: (is_copy_name(each.main.home), _rank(each.main)))
-        for cluster in distinct:
-            if cluster is not original and _is_copy(cluster, original):
-                found.setdefault(id(cluster), original)
-    return {copy: original for copy, original in found.items() if id(original) not in found}
+                    same = found.setdefault((shape, f"{first}{log.facts.heads[first]}"), {})
+                    same[id(cluster)] = cluster
+    return [list(same.values()) for same in found.values()]
 
 
-def _is_copy(cluster: Cluster, original: Cluster) -> bool:
-    """Whether each log of a cluster that the original has too begins with the same points."""
-    theirs = {log.name: log for unit in original.units for log in unit.logs}
-    pairs = [
-        (log.facts, theirs[log.name].facts)
-        for unit in cluster.units
-        for log in unit.logs
-        if log.name in theirs and log.facts.heads
-    ]
-    return bool(pairs) and all(
+def _have_same_points(one: SourceFacts, other: SourceFacts) -> bool:
+    return (
         (one.start == other.start or one.start != one.start)
         and has_equal_heads(one.heads, other.heads)
         and compare(one.heads, other.heads).is_certain
-        for one, other in pairs
     )

@@ -20,7 +20,7 @@ from ppo_top.files.mirrors import mirrored_host, shown_path
 from ppo_top.files.update import STDIN_NAME
 from ppo_top.model import SourceFacts
 from ppo_top.paths import is_inside
-from ppo_top.runs.clusters import Cluster, copies
+from ppo_top.runs.clusters import Cluster, CopyFinder
 from ppo_top.runs.locations import folders_above
 from ppo_top.runs.log_units import SETTINGS, LogEntry, LogUnit, units_of
 from ppo_top.runs.same_values import Likeness, compare
@@ -61,6 +61,7 @@ class RunGroups:
         self._versions: dict[str, int] = {}
         self._units: Mapping[str, LogUnit] = {}
         self._compared: dict[tuple[str, str], tuple[LogUnit, LogUnit, Likeness]] = {}
+        self._copies = CopyFinder()
         self.is_stale = False
         """Whether the groups may be others than the last time."""
 
@@ -87,6 +88,7 @@ class RunGroups:
             for table in (self._logs, self._roots, self._id_of, self._versions):
                 table.pop(key, None)
         self._compared.clear()
+        self._copies.forget()
         self.is_stale = True
 
     def groups(self) -> list[LogGroup]:
@@ -98,7 +100,7 @@ class RunGroups:
         listed = [each for each in clusters if self._is_listed(each, near)]
         found = self._numbered(listed)
         _name_groups(found.values())
-        for copy, original in copies(listed).items():
+        for copy, original in self._copies.copies(listed).items():
             if id(original) in found:
                 found[copy].copy_of = found[id(original)].name
         return list(found.values())

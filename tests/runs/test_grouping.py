@@ -222,6 +222,28 @@ def test_a_copied_directory_is_another_run_and_says_so() -> None:
     assert (found["ppo"].copy_of, found["ppo_copy"].copy_of) == ("", "ppo")
 
 
+def test_a_copy_is_compared_again_once_it_goes_on_by_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of a thousand copies only what has changed is compared when another log turns up."""
+    compared: list[object] = []
+
+    def noted(*pair: Any) -> Any:
+        compared.append(pair)
+        return compare(*pair)
+
+    monkeypatch.setattr("ppo_top.runs.clusters.compare", noted)
+    groups, facts = RunGroups(), [events(1, start=START).facts() for _ in range(3)]
+    for name, each in zip(("ppo", "ppo_copy", "ppo_copy2"), facts, strict=True):
+        groups.add_log(f"{name}/{EVENT_FILE}", f"{name}/{EVENT_FILE}", ".", "tfevents", each)
+    assert [each.copy_of for each in groups.groups()] == ["", "ppo", "ppo"]
+    assert len(compared) == 2
+    facts[1].heads["train/value_loss"].values[-1] += 1.0
+    facts[1].version += 1
+    assert [each.copy_of for each in groups.groups()] == ["", "", "ppo"]
+    assert len(compared) == 2, "unequal points need no comparison, unchanged ones none again"
+
+
 def test_files_of_one_metric_each_are_one_run() -> None:
     """TorchRL keeps one csv for each tag in one folder."""
     logs = {
