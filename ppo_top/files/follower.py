@@ -77,7 +77,7 @@ class Follower:
         self._logs = LogSet(detector, clock, active_s, memory)
         wanted = name_pattern or ANY_FILE_NAME
         self._discovery = Discovery(paths, wanted, max_depth, clock, notebooks=notebooks)
-        self._queue, self._chunk_sizes = ReadQueue(), ChunkSizes()
+        self._queue, self._chunk_sizes = ReadQueue(whole_logs=once), ChunkSizes()
         self._next_sweep = self._next_watch_update = self._last_poll = 0.0
         self._discovery_pending = True
         self._wakeup = WakePipe()
@@ -163,7 +163,7 @@ class Follower:
         last = [update for reader in readers if (update := reader.finish()) is not None]
         updates = [each for update in last for each in (update, *update.others)]
         for file in files:
-            if file.source is None and file.size:
+            if file.source is None and file.size and not self._logs.is_inactive(file):
                 self._logs.reject(file)
         return PollResult(updates, [], False, *self._logs.progress())
 

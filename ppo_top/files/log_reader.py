@@ -277,6 +277,8 @@ class LogReader:
         last = self._end_line() if self._line_is_overdue() else Batch()
         finish = Batch if self._failed else self._parser.finish
         last.add(guarded(finish, self.tail.offset, self._fail))
+        self._parser = None  # reading again begins with a new one
+        self.tail.forget_content()
         if self._decompressor is not None:
             self._add_problem(last, self._decompressor.finish())
         elif self.tail.trailing_zeros:

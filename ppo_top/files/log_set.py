@@ -77,7 +77,7 @@ class LogSet:
         changed = [reader for reader in readers if reader.has_changed()]
         for reader in readers:
             self._schedule(reader)
-        return [reader for reader in changed if not self._is_inactive(reader)]
+        return [reader for reader in changed if not self.is_inactive(reader)]
 
     def _add_file(self, found: FoundFile) -> LogReader:
         key = found.key
@@ -177,9 +177,10 @@ class LogSet:
 
     def _has_news(self, reader: LogReader) -> bool:
         """Whether a log may give something; one call of `stat`."""
-        return reader.has_changed() and not self._is_inactive(reader)
+        return reader.has_changed() and not self.is_inactive(reader)
 
-    def _is_inactive(self, reader: LogReader) -> bool:
+    def is_inactive(self, reader: LogReader) -> bool:
+        """Whether a log is left unopened for its age."""
         if self._is_active(reader):
             return False
         beside = self._folders.get(os.path.dirname(reader.tail.path), {})

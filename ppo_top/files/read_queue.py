@@ -20,10 +20,12 @@ class ReadQueue:
 
     The first chunk of every log comes first, together with short additions, newest log first: all
     runs show up soon and news never waits. Long logs are then read one after another, so that one
-    can be judged and released before the next needs memory.
+    can be judged and released before the next needs memory. With `whole_logs` nobody waits, and
+    each is read to its end before the next.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, whole_logs: bool = False) -> None:
+        self._whole_logs = whole_logs
         self._heap: list[tuple[int, float, str, int, SourceReader]] = []
         self._queued: set[int] = set()
         self._prioritised: frozenset[str] = frozenset()
@@ -41,7 +43,11 @@ class ReadQueue:
     def _priority(self, reader: SourceReader) -> int:
         if reader.key in self._prioritised:
             return -1
-        if not reader.more or 0 < reader.size - reader.offset <= MIN_CHUNK_BYTES:
+        if (
+            self._whole_logs
+            or not reader.more
+            or 0 < reader.size - reader.offset <= MIN_CHUNK_BYTES
+        ):
             return 0
         return 1 + reader.offset // BYTES_PER_TURN
 

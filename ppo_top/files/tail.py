@@ -89,6 +89,10 @@ class Tail:
         """Read from the beginning again; the next chunk is a reset."""
         self._reread_requested = True
 
+    def forget_content(self) -> None:
+        """Keep no bytes of a file that is only read again from its beginning."""
+        self.head = self._last_bytes = b""
+
     def read_head(self, count: int) -> bytes:
         """The first `count` bytes of the file now; empty if it is gone."""
         try:

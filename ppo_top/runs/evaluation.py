@@ -114,6 +114,13 @@ class Evaluation:
         evaluation._curve = closed.curve
         return evaluation
 
+    @classmethod
+    def of_findings(cls, findings: list[Finding], settings: Settings) -> Evaluation:
+        """Only what was found; it cannot go on."""
+        evaluation = cls((), settings)
+        evaluation._can_go_on, evaluation._findings = False, findings
+        return evaluation
+
     def saved(self, keep: int) -> ClosedRun:
         """What is left of it when its points are dropped, with the newest `keep` rows."""
         timeline = self.timeline.saved(keep)

@@ -109,7 +109,9 @@ class JudgeQueue:
             run.job = 0
             if result.closed is not None:
                 run.close(result.closed, result.is_over)
-                self._take_report(run, result.report)
+                if self.reports is not None:
+                    self._take_report(self.reports, run, result.report)
+                    run.release()
         if self.workers.has_room:
             waiting = self._runs_to_judge(first)
             self.workers.offer([run for run in waiting if run.id != first and self._can_send(run)])
@@ -160,9 +162,9 @@ class JudgeQueue:
     def report(self, run: Run) -> None:
         """Report a run that has all its points, unless that was done or is not wanted."""
         if self.reports is not None and not run.is_reported:
-            self._take_report(run, self.reports.make(run))
+            self._take_report(self.reports, run, self.reports.make(run))
 
-    def _take_report(self, run: Run, made: Any) -> None:
-        if self.reports is not None:
-            run.mark_reported()
-            self.reports.take(run, made)
+    @staticmethod
+    def _take_report(reports: Reports, run: Run, made: Any) -> None:
+        run.mark_reported()
+        reports.take(run, made)

@@ -222,6 +222,13 @@ class Run:
                 source.drop_unused(read)
             self.version += 1
 
+    def release(self) -> None:
+        """Keep only its findings, and what tells which logs belong to it: it was reported."""
+        for source in self.sources.values():
+            source.release()
+        self.evaluation = Evaluation.of_findings(self.findings, self.settings)
+        self.version += 1
+
     @property
     def is_reported(self) -> bool:
         """Whether a report was made of all that it holds."""

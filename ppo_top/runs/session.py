@@ -27,8 +27,14 @@ MAX_HELD_POINTS = 1_000_000
 MIN_DROPPABLE_POINTS = 4_000
 """Runs smaller than this are not worth evicting."""
 
+RUN_COST_POINTS = 10_000
+"""As many points take as much memory as the rest of a run: rows, rules, console."""
+
 GROUPING_PAUSE_FACTOR = 20
 """While there is more to read, logs are grouped for at most one part in so many of the time."""
+
+MAX_UNGROUPED_POINTS = 500_000
+"""More new points do not wait for that: they can only be judged and dropped as those of a run."""
 
 
 class Session:
@@ -65,6 +71,8 @@ class Session:
         self._gone: set[str] = set()
         self._groups = RunGroups(settings.runs)
         self._next_grouping = 0.0
+        self._ungrouped_points = 0
+        """Points of logs that were in no run when these were read."""
         self.passed_over: tuple[str, ...] = ()
         """Which files give nothing, and why: a line for each (of many with one reason, some)."""
 
@@ -146,23 +154,27 @@ class Session:
         fresh = state.add_update(update)
         self._groups.note(key)
         self._gone.discard(key)
-        run = self._run_of.get(key)
-        if run is not None:
+        run, points = self._run_of.get(key), sum(map(len, update.batch.points))
+        if run is None:
+            self._ungrouped_points += points
+        else:
             if update.reset:
                 run.awaiting_reread.discard(key)
-            run.unjudged_points += sum(map(len, update.batch.points))
+            run.unjudged_points += points
             run.mark_changed(fresh)
 
     def _group_if_due(self) -> None:
         """`_group`, but not all the time while there is more to read."""
-        if not self.queue.reader_has_more or time.monotonic() >= self._next_grouping:
+        is_due = time.monotonic() >= self._next_grouping
+        much = self._ungrouped_points > MAX_UNGROUPED_POINTS
+        if is_due or much or not self.queue.reader_has_more:
             self._group()
 
     def _group(self) -> None:
         """Put the logs into runs by all that is known of them."""
         if not self._groups.is_stale:
             return
-        start = time.monotonic()
+        start, self._ungrouped_points = time.monotonic(), 0
         groups = self._groups.groups()
         awaited = {key for run in self.runs.values() for key in run.awaiting_reread}
         for gone in self.runs.keys() - {group.id for group in groups}:
@@ -245,17 +257,29 @@ class Session:
 
         Runs `in_view` (ids) and pipes, which cannot be read again, keep everything.
         """
+        if self.queue.reports is not None:
+            self._release_reported()
+            return
         excess = sum(run.held_points for run in self.runs.values()) - self.max_points
         idle = [run for run in self.runs.values() if run.can_drop_history and run.id not in in_view]
-        if self.queue.reports is not None:
-            idle = [run for run in idle if run.judged and not run.has_more_to_read]
         for run in sorted(idle, key=lambda run: -run.held_points):
             if excess <= 0 or run.held_points < MIN_DROPPABLE_POINTS:
                 break
-            self.queue.report(run)
             excess -= run.held_points
             run.drop_history()
             excess += run.held_points
+
+    def _release_reported(self) -> None:
+        """Report runs, those that were read first, and let go of them if too much is held."""
+        held = [run for run in self.runs.values() if not run.is_partial]
+        excess = sum(run.held_points + RUN_COST_POINTS for run in held) - self.max_points
+        done = [run for run in held if run.is_settled and run.can_drop_history]
+        for run in sorted(done, key=lambda run: -run.last_change):
+            if excess <= 0:
+                break
+            excess -= run.held_points + RUN_COST_POINTS
+            self.queue.report(run)
+            run.release()
 
     def sources_to_reread(self, in_view: Iterable[str] = ()) -> set[str]:
         """The keys of sources to read again from their beginning (`Follower.reread`), each once.

@@ -170,6 +170,14 @@ class SourceState:
         self.histograms.clear()
         self.held_points, self.is_unread = 0, True
 
+    def release(self) -> None:
+        """Keep only what tells which run it belongs to, and what is said of the log itself."""
+        self.drop_points()
+        self.config.clear()
+        self.lines.clear()
+        self.evidence.clear()
+        del self.problems[1:]
+
     def clear(self) -> None:
         """Forget everything read: the file was replaced or is read again."""
         for kept in (self.series, self.machine, self.config, self.histograms):

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from io import BytesIO
+from itertools import groupby
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,22 @@ def test_points_come_as_they_are_written(runs: Path, reader: FollowerHarness) ->
     log.write("4\n")
     assert reader.poll_all() == {"a/x.num": [1, 2, 34]}
     log.close()
+
+
+@pytest.mark.parametrize("once", [False, True])
+def test_logs_are_read_one_after_another_where_nobody_waits(runs: Path, once: bool) -> None:
+    """A screen shows the beginning of each first; a single look lets go of one after another."""
+    for name in "abc":
+        (runs / f"{name}.num").write_text("1\n" * 100_000)
+        os.utime(runs / f"{name}.num", (1e9, 1e9))
+    follower = Follower(
+        [runs], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES, once=once
+    )
+    read = [update.source.key for _ in range(9) for update in follower.poll(1).updates]
+    follower.close()
+    turns = [key for key, _ in groupby(read)]
+    assert set(turns) == {"a.num", "b.num", "c.num"}
+    assert (len(turns) == 3) is once
 
 
 def test_an_update_describes_its_file(runs: Path, reader: FollowerHarness) -> None:

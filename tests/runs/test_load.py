@@ -65,6 +65,26 @@ def test_memory_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     assert all(run.findings for run in session.runs.values())
 
 
+def test_many_small_runs_do_not_add_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is reported once while it has all its points; of most only the findings are kept."""
+    monkeypatch.setattr(sessions, "MAX_HELD_POINTS", 5 * sessions.RUN_COST_POINTS)
+    for number in range(12):
+        write_unhealthy_run(tmp_path / f"run{number:02}" / "progress.csv", updates=40 + number)
+    reported: list[str] = []
+
+    def add(run: Run, is_whole: bool) -> None:
+        assert is_whole
+        reported.append(run.id)
+
+    session = load_session([tmp_path], Settings(), io.StringIO(), Reports(has_all_points, add))
+    assert session is not None
+    assert sorted(reported) == sorted(session.runs)
+    assert all(run.findings for run in session.runs.values())
+    released = [run for run in session.runs.values() if run.is_partial]
+    assert len(released) >= 7
+    assert not any(run.held_points or len(run.timeline) for run in released)
+
+
 def late_file(folder: Path) -> Callable[[Run], None]:
     """A callback that writes another log of each run when that is reported."""
 

@@ -7,9 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.files.follower import Follower
 from ppo_top.model import Severity
 from ppo_top.rules.judge import Judge
+from ppo_top.runs import session as sessions
 from ppo_top.runs.run import Run
+from ppo_top.settings import Settings
 from tests.support.growing_logs import (
     JsonObject,
     WatchedDirectory,
@@ -18,6 +21,7 @@ from tests.support.growing_logs import (
     judged_objects,
     judged_rows,
 )
+from tests.support.screens import write_unhealthy_run
 
 DEMO_RUNS = demo_runs()
 
@@ -96,6 +100,25 @@ def test_each_row_shows_the_findings_of_its_time(run: Path, tmp_path: Path) -> N
             live.end_run()
         open_now = {(each.rule, each.severity) for each in live.findings if each.cleared is None}
         assert findings_as_of(only, row.mark.row) == open_now
+
+
+def test_what_waits_to_become_runs_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While there is more to read it is seldom asked which logs are one run, unless much waits."""
+    monkeypatch.setattr(sessions, "GROUPING_PAUSE_FACTOR", 1e9)
+    monkeypatch.setattr(sessions, "MAX_UNGROUPED_POINTS", 300)
+    for number in range(5):
+        write_unhealthy_run(tmp_path / str(number) / "progress.csv")  # 160 points
+    follower, session = Follower([tmp_path], once=True), sessions.Session(Settings())
+    known = []
+    for _ in range(4):
+        result = follower.poll(1)
+        assert result.more
+        session.apply(result)
+        known.append(len(session.runs))
+    follower.close()
+    assert known == [1, 1, 3, 3]
 
 
 def test_a_deleted_run_is_forgotten(tmp_path: Path) -> None:
