@@ -51,43 +51,10 @@ def check(parser: argparse.ArgumentParser) -> Command:
 
 
 def _add_check_options(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add(
-        "--format",
-        choices=CHECK_FORMATS,
-        default="text",
-        help="text (default), json, markdown for an issue or a job's summary, github for "
-        "annotations, junit for CI systems",
-    )
-    add("--json", dest="format", action="store_const", const="json", help="short for --format json")
-    add(
-        "-o",
-        "--output",
-        metavar="FILE",
-        default=STDOUT,
-        help="write to FILE, which may not lie among the logs (default: -, stdout)",
-    )
-    add("--follow", action="store_true", help="keep running, one line per change")
-    add(
-        "--ended",
-        action="store_true",
-        help="the trainings are over (for a job's last line): judge them as a whole",
-    )
-    add(
-        "--active",
-        metavar="AGE",
-        type=age,
-        default=math.inf,
-        help="with --follow: ignore logs not written for AGE (90s, 30m, 12h, 7d)",
-    )
-    add(
-        "--beat",
-        metavar="SECONDS",
-        type=_seconds,
-        default=math.inf,
-        help="with --follow --json: also a line every so often, which says that it still looks",
-    )
+    _add_output_options(parser)
+    _add_look_options(parser)
     add_hook_options(parser, "with --follow: ")
+    add = parser.add_argument
     add("--backtest", action="store_true", help="how often and how early each rule fired")
     add(
         "--fail-on",
@@ -106,6 +73,51 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
         choices=COLOUR_CHOICES,
         default="auto",
         help="colour the text (auto: on a terminal, unless NO_COLOR is set)",
+    )
+
+
+def _add_output_options(parser: argparse.ArgumentParser) -> None:
+    """In which form, and where to."""
+    add = parser.add_argument
+    add(
+        "--format",
+        choices=CHECK_FORMATS,
+        default="text",
+        help="text (default), json, markdown for an issue or a job's summary, github for "
+        "annotations, junit for CI systems",
+    )
+    add("--json", dest="format", action="store_const", const="json", help="short for --format json")
+    add(
+        "-o",
+        "--output",
+        metavar="FILE",
+        default=STDOUT,
+        help="write to FILE, which may not lie among the logs (default: -, stdout)",
+    )
+
+
+def _add_look_options(parser: argparse.ArgumentParser) -> None:
+    """At what, and for how long."""
+    add = parser.add_argument
+    add("--follow", action="store_true", help="keep running, one line per change")
+    add(
+        "--ended",
+        action="store_true",
+        help="the trainings are over (for a job's last line): judge them as a whole",
+    )
+    add(
+        "--active",
+        metavar="AGE",
+        type=age,
+        default=math.inf,
+        help="leave logs unopened that were not written for AGE (90s, 30m, 12h, 7d)",
+    )
+    add(
+        "--beat",
+        metavar="SECONDS",
+        type=_seconds,
+        default=math.inf,
+        help="with --follow --json: also a line every so often, which says that it still looks",
     )
 
 
@@ -175,8 +187,8 @@ def _output_style(options: argparse.Namespace) -> OutputStyle:
 
 def _check_usage(options: argparse.Namespace) -> None:
     """UsageError for options that do not go together."""
-    if options.active < math.inf and not options.follow:
-        raise UsageError("--active needs --follow")
+    if options.active < math.inf and (options.backtest or options.path == ["-"]):
+        raise UsageError("--active is for logs in files, and not for --backtest")
     if (options.on or options.on_existing) and not options.follow:
         raise UsageError("--on and --on-existing need --follow")
     if options.beat < math.inf and not (options.follow and options.format == "json"):
@@ -254,7 +266,9 @@ def _answer(
 
     cache = Cache(paths)
     ended, verbose = getattr(options, "ended", False), getattr(options, "verbose", False)
-    cache.is_on = cache.is_on and not (options.no_cache or ended)
+    active_s = getattr(options, "active", math.inf)
+    # What is kept knows nothing of the end of a job, nor which runs are too old today.
+    cache.is_on = cache.is_on and not (options.no_cache or ended or active_s < math.inf)
     scope = verdict_scope(settings.judging_text) if cache.is_on else ""
     answer = None if verbose else recall(cache, scope, paths, parts)
     if answer is None:
@@ -265,7 +279,14 @@ def _answer(
         gc.enable()
         gc.set_threshold(GARBAGE_THRESHOLD)
         answer = judge_paths(
-            paths, settings, cache, parts, sys.stderr, ended=ended, verbose=verbose
+            paths,
+            settings,
+            cache,
+            parts,
+            sys.stderr,
+            ended=ended,
+            verbose=verbose,
+            active_s=active_s,
         )
     for line in answer.problems if answer is not None else ():
         print(f"ppo-top: {line}", file=sys.stderr)

@@ -44,11 +44,15 @@ def answer_parts(style: OutputStyle) -> list[str]:
 
 
 class Answer(NamedTuple):
-    """Reports, worst first, lines on what could not be read, and how many files gave nothing."""
+    """Reports, worst first, lines on what could not be read, and how many files gave nothing.
+
+    `unopened_folders`: in how many all logs were too old to be opened (`--active`).
+    """
 
     reports: list[RunReport]
     problems: list[str]
     passed_over: int = 0
+    unopened_folders: int = 0
 
 
 class AnsweredRun(NamedTuple):
@@ -78,7 +82,7 @@ def answer_text(answer: Answer, fail_on: Severity, style: OutputStyle) -> str:
     if style.format == "text":
         return overview(reports, answer.passed_over, style)
     if style.format == "json":
-        return report_json(reports)
+        return report_json(reports, answer.unopened_folders)
     if style.format == "markdown":
         from ppo_top.output.markdown_report import markdown_report
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -53,6 +54,7 @@ def check(
     style: OutputStyle = PLAIN,
     cache: Cache | None = None,
     ended: bool = False,
+    active_s: float = math.inf,
     stdin: BinaryIO | None = None,
     out: TextIO | None = None,
     err: TextIO | None = None,
@@ -62,7 +64,9 @@ def check(
     `stdin` is a log or a paste, read to its end.
     """
     parts, err = answer_parts(style), err or sys.stderr
-    answer = judge_paths(paths, settings, cache, parts, err, ended=ended, stdin=stdin)
+    answer = judge_paths(
+        paths, settings, cache, parts, err, ended=ended, active_s=active_s, stdin=stdin
+    )
     if answer is None:
         return EXIT_ERROR
     return print_answer(answer, fail_on=fail_on, style=style, out=out)
@@ -77,21 +81,31 @@ def judge_paths(
     *,
     ended: bool = False,
     verbose: bool = False,
+    active_s: float = math.inf,
     stdin: BinaryIO | None = None,
 ) -> Answer | None:
     """The reports on all runs, worst first; None (after a line on `err`) if there is nothing.
 
     Runs that the cache has and whose logs did not change are not judged again; only these `parts`
     of their reports are read. `ended`: the trainings are over, even if a log was written a moment
-    ago. `verbose`: `err` also says which files gave nothing, and why.
+    ago. `verbose`: `err` also says which files gave nothing, and why. Logs not written for
+    `active_s` seconds are not opened; the answer counts their folders.
     """
     scope = verdict_scope(settings.judging_text) if cache is not None and cache.is_on else ""
     memory = RunMemory(cache, scope, [SUMMARY_PART, *parts]) if cache is not None else None
-    reporter = _Reporter(memory)
+    reporter = _Reporter(memory, parts)
     made_parts = tuple(PART_MAKERS) if scope else tuple(parts)
     reports = Reports(partial(make_report, made_parts), reporter.add)
     loader = open_loader(
-        paths, settings, err, reports, memory, ended=ended, verbose=verbose, stdin=stdin
+        paths,
+        settings,
+        err,
+        reports,
+        memory,
+        ended=ended,
+        verbose=verbose,
+        active_s=active_s,
+        stdin=stdin,
     )
     if loader is None:
         return None
@@ -101,7 +115,8 @@ def judge_paths(
         files = sum(each.reason != UNASKED_NOTEBOOK for each in loader.passed_over())
         if cache is not None:
             _remember(cache, scope, paths, loader, runs, files)
-        return Answer([reporter.report(run) for run in runs], [], files)
+        reports_made = [reporter.report(run) for run in runs]
+        return Answer(reports_made, [], files, loader.unopened_folders)
 
 
 def _remember(
@@ -146,13 +161,14 @@ def make_report(parts: Sequence[str], run: Run) -> MadeReport:
 class _Reporter:
     """Collects the reports on all runs; remembered runs have theirs already."""
 
-    def __init__(self, memory: RunMemory | None) -> None:
-        self._memory = memory
+    def __init__(self, memory: RunMemory | None, parts: Sequence[str]) -> None:
+        self._memory, self._parts = memory, parts
         self._reports: dict[str, MadeReport] = {}
 
     def add(self, run: Run, made: MadeReport) -> None:
         """Add the report on a run that is read and judged, and remember it."""
-        self._reports[run.id] = made
+        texts = {part: made.texts[part] for part in self._parts}
+        self._reports[run.id] = made._replace(texts=texts)
         if self._memory is not None:
             summary = summary_text(made.summary, made.facts)
             self._memory.save(run, {SUMMARY_PART: summary, **made.texts})

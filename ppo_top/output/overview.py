@@ -148,11 +148,11 @@ def _table_lines(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[s
 
 
 def verdict_counts(reports: Sequence[RunReport]) -> str:
-    """`11 runs: 3 crit, 8 healthy`."""
+    """`11 runs: 3 crit, 8 healthy`, or `0 runs`."""
     verdicts = Counter(each.summary.verdict for each in reports)
     shown = [each for each in reversed(Verdict) if verdicts[each]]
     totals = [f"{count(verdicts[each])} {each.words}" for each in shown]
-    return f"{plural(len(reports), 'run')}: {', '.join(totals)}"
+    return plural(len(reports), "run") + f": {', '.join(totals)}" * bool(totals)
 
 
 def _table(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[str]:

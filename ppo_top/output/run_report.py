@@ -99,9 +99,10 @@ class RunReport(NamedTuple):
         return self.summary.verdict.is_trouble or bool(self.listed)
 
 
-def report_json(runs: Iterable[RunReport]) -> str:
-    """The object for several runs."""
-    head = json.dumps({"schema": SCHEMA_VERSION, "version": __version__})[:-1]
+def report_json(runs: Iterable[RunReport], unopened_folders: int = 0) -> str:
+    """The object for several runs, and how many folders hold logs too old to be opened."""
+    first: dict[str, Any] = {"schema": SCHEMA_VERSION, "version": __version__}
+    head = json.dumps({**first, "unopened_folders": unopened_folders})[:-1]
     return f'{head}, "runs": [{", ".join(map(_run_json, runs))}]}}'
 
 

@@ -64,20 +64,22 @@ def open_loader(
     *,
     ended: bool = False,
     verbose: bool = False,
+    active_s: float = math.inf,
     stdin: BinaryIO | None = None,
     bounded: bool = False,
 ) -> Loader | None:
     """As `load_session`, for going through the runs again; the caller closes the loader.
 
     `verbose`: `err` also says which files gave nothing, and why. `stdin` is one more log, which is
-    read to its end first. `bounded`: not all points are kept, though no report is wanted.
+    read to its end first. `bounded`: not all points are kept, though no report is wanted. Logs not
+    written for `active_s` seconds are not opened.
     """
     if is_unreachable(paths, err):
         return None
     most_points = None if bounded or reports is not None else math.inf
     parallel = reports is not None
     session = Session(settings, most_points, memory, ended, reports, parallel)
-    loader = Loader(paths, session, err, stdin)
+    loader = Loader(paths, session, err, stdin, active_s)
     try:
         loader.read_all()
     except BaseException:
@@ -86,13 +88,20 @@ def open_loader(
     if verbose:
         for line in passed_over_lines(loader.passed_over()):
             print(f"ppo-top: {clean(line)}", file=err)
-    if any(run.points or run.findings for run in loader.session.runs.values()):
+    if folders := loader.unopened_folders:
+        print(f"ppo-top: {unopened_text(folders)}", file=err)
+    if folders or any(run.points or run.findings for run in loader.session.runs.values()):
         return loader
     loader.close()
     names = ", ".join(clean(shown_path(path)) for path in paths) or str(STDIN_NAME)
     for line in _why_nothing(loader, names, verbose):
         print(f"ppo-top: {line}", file=err)
     return None
+
+
+def unopened_text(folders: int) -> str:
+    """In how many folders all logs are too old to be opened."""
+    return f"{plural(folders, 'folder')} of old logs not opened (--active)"
 
 
 def is_unreachable(paths: Sequence[Path], err: TextIO) -> bool:
@@ -120,7 +129,12 @@ class Loader:
     """A session and the follower that reads its logs."""
 
     def __init__(
-        self, paths: Sequence[Path], session: Session, err: TextIO, stdin: BinaryIO | None = None
+        self,
+        paths: Sequence[Path],
+        session: Session,
+        err: TextIO,
+        stdin: BinaryIO | None = None,
+        active_s: float = math.inf,
     ) -> None:
         self.session = session
         settings = session.settings
@@ -132,6 +146,7 @@ class Loader:
             patterns=settings.patterns,
             notebooks=settings.notebooks,
             once=True,
+            active_s=active_s,
             memory=session.memory,
         )
         self.problems: list[str] = []
@@ -163,6 +178,11 @@ class Loader:
         """The files below the paths that are no source of any run, and why."""
         unused = [PassedOver(path, NO_METRICS) for path in self.session.unassigned_paths()]
         return [*self._follower.passed_over(), *unused]
+
+    @property
+    def unopened_folders(self) -> int:
+        """In how many folders all logs are too old to be opened."""
+        return self._follower.file_counts()[1]
 
     def listing(self) -> Listing | None:
         """What was looked at; None if any of it may have changed since (`Follower.listing`)."""

@@ -13,6 +13,7 @@ from ppo_top.files.follower import Follower
 from ppo_top.files.mirrors import mirrors_are_settled
 from ppo_top.output.follow import ChangeReporter, report_new_problems
 from ppo_top.output.hooks import Hooks
+from ppo_top.runs.load import unopened_text
 from ppo_top.runs.pipeline import MAX_POLL_POINTS, MAX_POLL_S, Pipeline
 from ppo_top.runs.session import Session
 from ppo_top.serve.fleet import ExportLimits, Fleet, FleetWatch, Look
@@ -161,5 +162,5 @@ def summary_line(fleet: Fleet, retire_s: float) -> str:
     if limited := left_out.get("limit", 0):
         words += f"; {limited} more beyond --most-runs"
     if inactive := left_out.get("inactive", 0):
-        words += f"; {plural(inactive, 'folder')} of old logs not opened (--active)"
+        words += f"; {unopened_text(inactive)}"
     return words

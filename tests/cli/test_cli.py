@@ -259,10 +259,13 @@ def test_demo_live_says_how_to_install_what_it_needs(
     assert 'pip install "ppo-top[demo]"' in said
 
 
-def test_active_needs_follow(capsys: pytest.CaptureFixture[str]) -> None:
-    """Without it every log is read anyway."""
-    assert main(["check", ".", "--active", "2d"]) == 2
-    assert "--active needs --follow" in capsys.readouterr().err
+@pytest.mark.parametrize("words", [("-",), (".", "--backtest")])
+def test_active_is_for_a_look_at_files(
+    words: tuple[str, ...], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither a pipe nor a backtest of old runs has logs that are too old."""
+    assert main(["check", *words, "--active", "2d"]) == 2
+    assert "--active is for logs in files" in capsys.readouterr().err
 
 
 def test_an_age_has_a_unit(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 from ppo_top.cli import main
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
+from tests.support.installed_program import copy_of
+from tests.support.remembered import Printed, age, opened_files
 
 HEALTHY = ["sb3_cartpole", "torch_cartpole", "trl_grpo"]
 FAULTS = {
@@ -232,3 +234,35 @@ def test_wrong_usage_is_code_2() -> None:
     with pytest.raises(SystemExit) as stop:
         main(["check", "--fail-on", "never"])
     assert stop.value.code == 2
+
+
+@pytest.fixture
+def old_and_new(tmp_path: Path) -> Path:
+    """A sick run that ended two days ago, and a healthy one that was written a minute ago."""
+    for name, seconds in (("torch_cartpole_lr", 2 * 86_400.0), ("torch_cartpole", 60.0)):
+        copy_of(name, tmp_path / name)
+        age(tmp_path / name, seconds)
+    return tmp_path
+
+
+def test_active_leaves_old_runs_unopened(
+    old_and_new: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are counted, are in no report and do not count for the exit code."""
+    Printed("check", old_and_new)  # a remembered verdict is left out as well
+    with opened_files() as opened:
+        code, found = run_json(capsys, str(old_and_new), "--active", "1d")
+    assert {Path(path).parent.name for path in opened} == {"torch_cartpole"}
+    assert (code, only(found)["name"], found["unopened_folders"]) == (0, "torch_cartpole", 1)
+    code, found = run_json(capsys, str(old_and_new), "--active", "7d")
+    assert (code, len(found["runs"]), found["unopened_folders"]) == (1, 2, 0)
+
+
+@pytest.mark.parametrize("format_", ["text", "json", "markdown", "github", "junit"])
+def test_nothing_written_lately_is_no_mistake(
+    format_: str, old_and_new: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A nightly check of a directory that nobody uses any more passes, and says why."""
+    words = ["check", str(old_and_new), "--active", "10s", "--format", format_]
+    assert main(words) == 0
+    assert capsys.readouterr().err == "ppo-top: 2 folders of old logs not opened (--active)\n"
