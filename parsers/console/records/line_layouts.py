@@ -17,7 +17,7 @@ from ppo_top.parsers.console.records import ray_results, trainer_lines
 from ppo_top.parsers.console.records.line_templates import LineTemplate
 from ppo_top.parsers.shared.names.metric_names import step_axis
 
-_NUMBER = rb"([-+]?(?:\d+\.?\d*(?:[eE][-+]?\d{1,3})?|nan|inf))"
+_NUMBER = rb"([-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?|nan|inf))"
 _NUMBER_MARK = "\0"
 _CHANGED_BEFORE_PARSING = ("[", "(", "#", "\t", "  ", "Epoch", ": episode: ", "{", " = ", "%|")
 """A line with one of these is rewritten before its pairs are searched, or may be another thing."""

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-_DIGITS_PATTERN = r"(?:\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|\d+\.?\d*|\.\d+)(?:[eE][-+]?\d{1,5})?"
+_DIGITS_PATTERN = (
+    r"(?:\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,5})?"
+)
+"""It matches given digits in one way only: with two, a search through twenty numbers never ends."""
 _NON_FINITE_PATTERN = (
     r"(?:[nN][aA][nN]|[iI]nf(?:inity)?|INF|Infinity)(?![A-Za-z])|1\.#(?:QNAN|IND|INF)"
 )

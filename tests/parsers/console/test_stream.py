@@ -280,6 +280,19 @@ def test_no_line_costs_a_square_of_its_length(unit: bytes, prefix: bytes) -> Non
     assert time.process_time() - began < 1.5
 
 
+def test_an_array_over_several_lines_is_not_searched_in_every_way() -> None:
+    """numpy breaks what it prints at 75 characters, so no bracket closes the list of the first."""
+    began = time.process_time()
+    data = b"".join(
+        b"episode: %d000 | action taken: [51.13 39.57 36.88 48.4  54.53 58.8  48.48 50.43 36.45 24"
+        b" 32.44 38.29\n 42.97 51.13]\nepisode: %d000 | loss: 0.%d5\n" % (number, number, number)
+        for number in range(1, 9)
+    )
+    read = feed_parser(ConsoleParser(), [data])
+    assert time.process_time() - began < 1
+    assert read.values("loss") == [float(f"0.{number}5") for number in range(1, 9)]
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-8-sig"])
 def test_text_as_powershell_writes_it(encoding: str) -> None:
     """`python train.py > log.txt` makes UTF-16 there, with a mark before and carriage returns."""
