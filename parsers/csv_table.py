@@ -256,11 +256,15 @@ _REWARD_FILE_NAME = re.compile(r"(?i:train|reward|return|episode|learning|progre
 """A file with such a name may be a column of rewards, a row an episode, without a step."""
 _PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
 """The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
+_CONSOLE_NAME = "log.txt"
+"""Mostly a console: the table that logz.py of Berkeley's course writes has tabs in its header."""
 
 
 def claims(name: str, head: bytes) -> bool | None:
     """Whether the header names a metric, and a step; a table of rewards may count its rows."""
     if b"\x00" in head.partition(b"\n")[0] or head.startswith(b"#{"):
+        return False
+    if name == _CONSOLE_NAME and b"\t" not in head.partition(b"\n")[0]:
         return False
     columns = column_names(head)
     if columns is None:

@@ -27,7 +27,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "csv_table": {
         "sb3-csv": r"^progress\.csv$",
         "lightning-csv": r"^metrics\.csv$",
-        "csv": r"(?i:\.(?:csv|tsv)$|^(?:progress|scores)\.txt$)",
+        "csv": r"(?i:\.(?:csv|tsv)$|^(?:progress|scores|log)\.txt$)",
     },
     "dvclive": {"dvclive": r"\.tsv$"},
     "json_document": {

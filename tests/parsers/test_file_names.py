@@ -21,6 +21,10 @@ PFRL = (
     )
 )
 """As pfrl/experiments/evaluator.py writes it."""
+LOGZ = "Time\tIteration\tAverageReturn\tStdReturn\tEpLenMean\tTimestepsSoFar\n" + "".join(
+    f"{n}.25\t{n}\t{n}.5\t1.5\t89.55\t{5015 * (n + 1)}\n" for n in range(30)
+)
+"""As logz.py of Berkeley's course on deep reinforcement learning writes it (homework 2 of 2017)."""
 SURE = ("cout.txt", "nohup.out", "slurm-4711.out", "stdout.txt", "train.log")
 UNSURE = ("out.txt", "run.txt", "results.txt", "result_3.txt", "ppo.txt", "PPO_CartPole.txt", "log")
 
@@ -80,6 +84,16 @@ def test_a_table_with_tabs_is_found(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert run["progress"]["step"] == 3000
     rewards = [each for each in run["metrics"] if each["concept"] == "reward_mean"]
     assert [(each["tag"], each["first"], each["last"]) for each in rewards] == [("mean", 1.5, 30.5)]
+
+
+def test_a_log_txt_may_be_a_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Its rows stand at the environment steps so far, not at iterations."""
+    (tmp_path / "log.txt").write_text(LOGZ)
+    main(["check", "--json", "--no-cache", str(tmp_path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (run["progress"]["updates"], run["progress"]["step"]) == (30, 150450)
+    rewards = [each["tag"] for each in run["metrics"] if each["concept"] == "reward_mean"]
+    assert rewards == ["AverageReturn"]
 
 
 @pytest.mark.parametrize("name", UNSURE)

@@ -48,6 +48,8 @@ _LEADING_COUNT = re.compile(
     r"^\s{0,16}+\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]\s{0,16}+(?=[A-Za-z].*[=:]\s?[-+.\d])"
 )
 """A loop's own count, without a name: `[12/400] steps=2048 return=21.5`; not `[1/3] Self-play`."""
+_BRACKETED_EPISODES = re.compile(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
+"""How many episodes are done, with the unit behind the number: `[   1000 eps] reward=0.6`."""
 _BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
 _TABBED_SEPARATOR = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
 _LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
@@ -179,6 +181,7 @@ def normalise_line(text: str) -> str:
     if "[" in text:
         text = _NUMBER_LIST.sub("", text)
         text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
+        text = _BRACKETED_EPISODES.sub(r" episode \1, ", text)
         text = _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
     text = text.strip()
     return _WIDE_BLANKS.sub("   ", text) if "  " in text or not text.isascii() else text

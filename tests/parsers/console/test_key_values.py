@@ -74,6 +74,7 @@ def test_a_mean_over_no_episode_is_no_reward(reward: str) -> None:
         ("global_step=1476, episode_reward=21.0", 1476, {"episode_reward": 21.0}),
         ("step: 5 | loss: tensor(0.5, device='cuda:0')", 5, {"loss": 0.5}),
         ("step 5 | kl 0.1 | fps: 1174 steps/s", 5, {"kl": 0.1, "fps": 1174.0}),
+        ("  [   1000 eps] reward=0.6+/-0.8  steps=12.3", 1000, {"reward": 0.6, "reward +/-": 0.8}),
         ("step 9 | reward: 10.5 +/- 2.5", 9, {"reward": 10.5, "reward +/-": 2.5}),
     ],
 )
