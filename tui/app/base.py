@@ -1,4 +1,4 @@
-"""The app without input: a thread reads the logs; this one judges and draws them."""
+"""The app without input: a thread reads the logs; this one judges them."""
 
 from __future__ import annotations
 
@@ -7,33 +7,21 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from textual.app import App
 from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.screen import Screen
 
 from ppo_top.files.follower import Follower
-from ppo_top.files.mirrors import lost_hosts, mirror_problems
 from ppo_top.files.update import PollResult
 from ppo_top.model import Severity
 from ppo_top.runs.pipeline import Pipeline
-from ppo_top.support import internal_errors
-from ppo_top.tui.app.canvas import Canvas
 from ppo_top.tui.app.checkpoint_lister import CheckpointLister, CheckpointsListed
-from ppo_top.tui.app.draw_pace import DrawPace
+from ppo_top.tui.app.drawing import KEY_RETRY_S, DrawingApp
 from ppo_top.tui.app.driver import TerminalDriver
-from ppo_top.tui.app.input_priority import InputPriority
-from ppo_top.tui.app.nothing_found import why_nothing
 from ppo_top.tui.app.notifications import Notifier
 from ppo_top.tui.app.reader_thread import ReaderThread, loading_progress
 from ppo_top.tui.app.screen import MainScreen, PollArrived
 from ppo_top.tui.app.signals import install_signal_handlers
-from ppo_top.tui.draw.error_box import draw_error_screen
-from ppo_top.tui.draw.overlays import OVERLAY_FRAME_LINES, draw_screen
-from ppo_top.tui.graphics.theme import THEMES, choose_theme
-from ppo_top.tui.state.autoplay import Playback
-from ppo_top.tui.state.comparison import select_compared_runs
-from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock
 from ppo_top.tui.state.ui_state import UiState
 
 if TYPE_CHECKING:
@@ -44,9 +32,6 @@ JUDGE_SLICE_S = 0.006
 
 WORKER_RESULT_S = 0.02
 """How often the results of worker processes are asked for while nothing is left to do here."""
-
-KEY_RETRY_S = 0.02
-"""Delay before retrying work that yielded to a key."""
 
 STATE_CHECK_INTERVAL_S = 5.0
 """How often run states are checked without new data, to notice a stall."""
@@ -66,8 +51,8 @@ AUTO_CHOOSE_S = 3.0
 """For this long after the start the newest live run is selected automatically."""
 
 
-class BaseApp(App[int]):
-    """Applies what was read, judges it in slices and draws the changes."""
+class BaseApp(DrawingApp):
+    """Applies what was read, judges it in slices and has the changes drawn."""
 
     CSS = "MainScreen { overflow: hidden; } SearchIcon { display: none; }"
     ENABLE_COMMAND_PALETTE = True
@@ -79,10 +64,7 @@ class BaseApp(App[int]):
         notifier: Callable[[Callable[[str], None]], Notifier] = Notifier,
         theme: str | None = None,
     ) -> None:
-        super().__init__()
-        self.ui_state = ui
-        self.palette_name = choose_theme(theme).name
-        self.canvas = Canvas(THEMES[self.palette_name], self.draw)
+        super().__init__(ui, theme)
         self.notifier = notifier(self._write)
         once = ui.replay is not None
         self.reader = (
@@ -93,20 +75,12 @@ class BaseApp(App[int]):
         self.machine_watch: MachineWatch | None = None
         self.keeps_screen = False
         """Whether the alternate screen was entered, and drawn on, before Textual started."""
-        self.click_regions: list[ClickRegion] = []
-        self.input_priority = InputPriority()
-        self._timer: asyncio.TimerHandle | None = None
         self._remember_timer: asyncio.TimerHandle | None = None
         self._judge_scheduled = False
         self._needed_run_ids: list[str] = []
         self._unanswered_polls = 0  # results applied but not yet acknowledged to the reader
-        self._read_to_end = False
-        self.playback = Playback(self)
-        self._toast_time = 0.0
         self._start_time = time.monotonic()
-        self.draw_pace = DrawPace()
         self._drawn_run_id = ""
-        self._drawn_at = 0.0
         self._shown_states: list[object] = []
 
     # --- lifecycle --------------------------------------------------------------------------------
@@ -141,14 +115,6 @@ class BaseApp(App[int]):
         if self.reader is not None:
             self.reader.stop()
         self.ui_state.session.close()
-
-    def call_after_delay(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
-        """Call back after some seconds, after the messages that are queued by then.
-
-        Textual's one-shot timer (8.2) never fires if its thread is blocked for longer than the
-        delay at the start, and the reader thread can block it that long.
-        """
-        return asyncio.get_running_loop().call_later(delay, self.call_next, callback)
 
     def prioritise_input(self) -> None:
         """A key was pressed: pause reading and judging briefly."""
@@ -248,8 +214,6 @@ class BaseApp(App[int]):
         if first:
             self._remember()
 
-    notifier_ready = False
-
     def _remember(self) -> None:
         """Keep runs at rest for the next session, a few at a time and never before input."""
         if self._remember_timer is not None:
@@ -296,81 +260,14 @@ class BaseApp(App[int]):
             self._shown_states = now
             self.draw()
 
-    # --- drawing ---------------------------------------------------------------------------------
-
-    def _draw_after(self, delay: float) -> None:
-        """Draw once after a delay, however often it is requested until then."""
-        if self._timer is None:
-            self._timer = self.call_after_delay(delay, self._draw_or_yield)
-
-    def _draw_or_yield(self) -> None:
-        """Draw new data, unless input comes first."""
-        self._timer = None
-        if self.input_priority.is_input_recent:
-            self._draw_after(KEY_RETRY_S)
-        else:
-            self.draw()
-
-    def draw(self, allow_stale: bool = False) -> None:
-        """Draw the current state; only changed cells are repainted.
-
-        With `allow_stale`, the last view of a run that is still being judged may be reused.
-        """
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        size = self.canvas.size
-        if not size.width or not size.height:
-            return
-        if self._read_to_end and self.notifier_ready:
-            self._begin_replay()
-        begin = time.thread_time()
-        self.ui_state.allow_stale = allow_stale
-        self.ui_state.page_lines = max(1, size.height - OVERLAY_FRAME_LINES)
-        block = self._draw_screen(size.width, size.height)
-        self.ui_state.allow_stale = False
-        self.click_regions = block.click_regions
-        self.canvas.show_lines(block.lines)
-        self._drawn_at = time.monotonic()
-        self.draw_pace.record(time.thread_time() - begin, self._read_to_end)
-        if self.ui_state.needed_run_ids != self._needed_run_ids:
-            self._needed_run_ids = self.ui_state.needed_run_ids
-            self.pipeline.let_go(self._needed_run_ids)
-        if self.ui_state.chosen_run_id != self._drawn_run_id:
-            self._drawn_run_id = self.ui_state.chosen_run_id
-            self.checkpoint_lister.look()
-            if self.reader is not None and self.ui_state.run is not None:
-                self.reader.focus(self.ui_state.run.sources)  # read the selected run first
-
-    def _draw_screen(self, cells: int, rows: int) -> ScreenBlock:
-        if self.reader is not None:
-            self.ui_state.lost_hosts = lost_hosts()
-            status, session = self.reader.follower.watch_status, self.ui_state.session
-            said = (status, *session.problems, *mirror_problems())
-            self.ui_state.watching = "; ".join(filter(None, said))
-            self.ui_state.why_nothing = []
-            if self.ui_state.run is None and self._read_to_end:
-                self.ui_state.why_nothing = why_nothing(self.ui_state, self.reader.follower)
-        try:
-            select_compared_runs(self.ui_state, rows - OVERLAY_FRAME_LINES)
-            block = draw_screen(self.ui_state, cells, rows)
-            if block.scroll is not None:
-                self.ui_state.scroll = block.scroll
-            return block
-        except Exception as error:  # noqa: BLE001 (an error in drawing must not end the program)
-            text = internal_errors.report_internal_error(
-                f"drawing {self.ui_state.overlay or 'the main screen'}", error
-            )
-            return draw_error_screen(text, cells, rows)
-
-    def _begin_replay(self) -> None:
-        """Start the replay of a run that is selected for the first time."""
+    def _provide_for_what_is_drawn(self) -> None:
+        """Read the selected run first, and keep the points of all runs that are drawn."""
         ui = self.ui_state
-        if ui.replay is not None and ui.run is not None and not ui.cursor.replay:
-            ui.start_replay()
-            self.playback.start()
-
-    def show_toast(self, text: str) -> None:
-        """Show a text in the footer for a while."""
-        self.ui_state.toast = text
-        self._toast_time = time.monotonic()
+        if ui.needed_run_ids != self._needed_run_ids:
+            self._needed_run_ids = ui.needed_run_ids
+            self.pipeline.let_go(self._needed_run_ids)
+        if ui.chosen_run_id != self._drawn_run_id:
+            self._drawn_run_id = ui.chosen_run_id
+            self.checkpoint_lister.look()
+            if self.reader is not None and ui.run is not None:
+                self.reader.focus(ui.run.sources)

@@ -1,0 +1,130 @@
+"""The app that draws: once for however many changes, and never before input."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+from textual.app import App
+
+from ppo_top.files.mirrors import lost_hosts, mirror_problems
+from ppo_top.support import internal_errors
+from ppo_top.tui.app.canvas import Canvas
+from ppo_top.tui.app.draw_pace import DrawPace
+from ppo_top.tui.app.input_priority import InputPriority
+from ppo_top.tui.app.nothing_found import why_nothing
+from ppo_top.tui.app.reader_thread import ReaderThread
+from ppo_top.tui.draw.error_box import draw_error_screen
+from ppo_top.tui.draw.overlays import OVERLAY_FRAME_LINES, draw_screen
+from ppo_top.tui.graphics.theme import THEMES, choose_theme
+from ppo_top.tui.state.autoplay import Playback
+from ppo_top.tui.state.comparison import select_compared_runs
+from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock
+from ppo_top.tui.state.ui_state import UiState
+
+KEY_RETRY_S = 0.02
+"""Delay before retrying work that yielded to a key."""
+
+
+class DrawingApp(App[int]):
+    """Draws the `UiState` on the canvas."""
+
+    reader: ReaderThread | None
+    notifier_ready = False
+    """Whether everything was judged once."""
+
+    def __init__(self, ui: UiState, theme: str | None) -> None:
+        super().__init__()
+        self.ui_state = ui
+        self.palette_name = choose_theme(theme).name
+        self.canvas = Canvas(THEMES[self.palette_name], self.draw)
+        self.click_regions: list[ClickRegion] = []
+        self.input_priority = InputPriority()
+        self.playback = Playback(self)
+        self.draw_pace = DrawPace()
+        self._timer: asyncio.TimerHandle | None = None
+        self._read_to_end = False
+        self._toast_time = 0.0
+        self._drawn_at = 0.0
+
+    def call_after_delay(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
+        """Call back after some seconds, after the messages that are queued by then.
+
+        Textual's one-shot timer (8.2) never fires if its thread is blocked for longer than the
+        delay at the start, and the reader thread can block it that long.
+        """
+        return asyncio.get_running_loop().call_later(delay, self.call_next, callback)
+
+    def _draw_after(self, delay: float) -> None:
+        """Draw once after a delay, however often it is requested until then."""
+        if self._timer is None:
+            self._timer = self.call_after_delay(delay, self._draw_or_yield)
+
+    def _draw_or_yield(self) -> None:
+        """Draw new data, unless input comes first."""
+        self._timer = None
+        if self.input_priority.is_input_recent:
+            self._draw_after(KEY_RETRY_S)
+        else:
+            self.draw()
+
+    def draw(self, allow_stale: bool = False) -> None:
+        """Draw the current state; only changed cells are repainted.
+
+        With `allow_stale`, the last view of a run that is still being judged may be reused.
+        """
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        size = self.canvas.size
+        if not size.width or not size.height:
+            return
+        if self._read_to_end and self.notifier_ready:
+            self._begin_replay()
+        begin = time.thread_time()
+        self.ui_state.allow_stale = allow_stale
+        self.ui_state.page_lines = max(1, size.height - OVERLAY_FRAME_LINES)
+        block = self._draw_screen(size.width, size.height)
+        self.ui_state.allow_stale = False
+        self.click_regions = block.click_regions
+        self.canvas.show_lines(block.lines)
+        self._drawn_at = time.monotonic()
+        self.draw_pace.record(time.thread_time() - begin, self._read_to_end)
+        self._provide_for_what_is_drawn()
+
+    def _draw_screen(self, cells: int, rows: int) -> ScreenBlock:
+        if self.reader is not None:
+            self.ui_state.lost_hosts = lost_hosts()
+            status, session = self.reader.follower.watch_status, self.ui_state.session
+            said = (status, *session.problems, *mirror_problems())
+            self.ui_state.watching = "; ".join(filter(None, said))
+            self.ui_state.why_nothing = []
+            if self.ui_state.run is None and self._read_to_end:
+                self.ui_state.why_nothing = why_nothing(self.ui_state, self.reader.follower)
+        try:
+            select_compared_runs(self.ui_state, rows - OVERLAY_FRAME_LINES)
+            block = draw_screen(self.ui_state, cells, rows)
+            if block.scroll is not None:
+                self.ui_state.scroll = block.scroll
+            return block
+        except Exception as error:  # noqa: BLE001 (an error in drawing must not end the program)
+            text = internal_errors.report_internal_error(
+                f"drawing {self.ui_state.overlay or 'the main screen'}", error
+            )
+            return draw_error_screen(text, cells, rows)
+
+    def _begin_replay(self) -> None:
+        """Start the replay of a run that is selected for the first time."""
+        ui = self.ui_state
+        if ui.replay is not None and ui.run is not None and not ui.cursor.replay:
+            ui.start_replay()
+            self.playback.start()
+
+    def show_toast(self, text: str) -> None:
+        """Show a text in the footer for a while."""
+        self.ui_state.toast = text
+        self._toast_time = time.monotonic()
+
+    def _provide_for_what_is_drawn(self) -> None:
+        """Called after each drawing: another run may be selected, or other runs compared."""
