@@ -1,8 +1,9 @@
 """Builds the program as one file: `python -m tools.build_zipapp FOLDER` (`make zipapp`).
 
-`ppo-top.pyz` has the headless commands and needs nothing but Python; `ppo-top-screen.pyz` has the
-monitor, too, with the packages that it needs, taken from the environment that runs this. What is
-compiled (numpy, orjson, google-crc32c) cannot be in a zip file: it is used where it is installed.
+`ppo-top.pyz` has the headless commands but `serve` and needs nothing but Python;
+`ppo-top-screen.pyz` has the monitor and `serve`, too, with the packages that they need, taken from
+the environment that runs this. What is compiled (numpy, orjson, google-crc32c) cannot be in a zip
+file: it is used where it is installed.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 HEADLESS, SCREEN = "ppo-top.pyz", "ppo-top-screen.pyz"
 SCREEN_FOLDERS = ("tui", "demo")
-SCREEN_PACKAGES = ("textual", "plotext", "watchdog")
+PACKAGES = ("textual", "plotext", "watchdog", "prometheus_client")
 DATA_SUFFIXES = (".tsv", ".typed")
 COMPILED_SUFFIXES = (".so", ".pyd", ".pyc")
 SHEBANG = b"#!/usr/bin/env python3\n"
@@ -60,8 +61,8 @@ def _own_files(without: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
 
 
 def _files_of_packages() -> Iterator[tuple[str, bytes]]:
-    """The files of the packages that the screen needs, and of those that they need."""
-    waiting, seen = list(SCREEN_PACKAGES), set[str]()
+    """The files of the packages that screen and `serve` need, and of those that they need."""
+    waiting, seen = list(PACKAGES), set[str]()
     while waiting:
         name = waiting.pop()
         if name in seen:

@@ -203,8 +203,11 @@ def need_prometheus_client(command: str) -> None:
     """UsageError if the one dependency of what is exported to Prometheus is not installed."""
     from importlib.util import find_spec
 
-    if find_spec("prometheus_client") is None:
-        raise UsageError(f"`{command}` needs prometheus_client: pip install 'ppo-top[serve]'")
+    if find_spec("prometheus_client") is not None:
+        return
+    in_one_file = not Path(__file__).exists()
+    remedy = "ppo-top-screen.pyz has it" if in_one_file else "pip install 'ppo-top[serve]'"
+    raise UsageError(f"`{command}` needs prometheus_client: {remedy}")
 
 
 def age(text: str) -> float:

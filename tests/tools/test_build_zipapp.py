@@ -14,6 +14,7 @@ import pytest
 
 from ppo_top.cli import main
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
+from tests.support.servers import eventually
 from tests.support.terminal import run_until_shown
 from tools import build_zipapp
 from tools.build_zipapp import HEADLESS, MAIN, SCREEN
@@ -112,6 +113,33 @@ def test_the_screen_is_missed_in_a_sentence(
     assert code == 2
     assert said.count("\n") == 1
     assert "the screen needs textual, which is not installed here" in said
+
+
+@pytest.mark.parametrize("command", ["serve", "status --format prometheus"])
+def test_metrics_are_for_the_larger_file(command: str, built: Path, tmp_path: Path) -> None:
+    """The smaller one says so in a sentence."""
+    words = (*command.split(), str(RUN))
+    done = run(sys.executable, built / HEADLESS, *words, home=tmp_path)
+    said = f"ppo-top: `{command}` needs prometheus_client: ppo-top-screen.pyz has it\n"
+    assert (done.returncode, done.stderr) == (2, said)
+
+
+def test_the_larger_file_has_the_metrics(built: Path, tmp_path: Path) -> None:
+    """Those of one look, and those that `serve` writes for node_exporter."""
+    words = ("status", "--format", "prometheus", str(RUN))
+    once = run(sys.executable, built / SCREEN, *words, home=tmp_path)
+    assert (once.returncode, once.stderr) == (0, "")
+    assert "\nppo_top_run_severity{" in once.stdout
+    textfile = tmp_path / "textfiles" / "ppo_top.prom"
+    textfile.parent.mkdir()
+    options = ["--no-listen", "--textfile", str(textfile), "--active", "0", "--retire", "0"]
+    command = [sys.executable, *BARE, str(built / SCREEN), "serve", *options, str(RUN)]
+    with subprocess.Popen(command, env={"HOME": str(tmp_path)}, stderr=subprocess.PIPE) as process:
+        try:
+            eventually(textfile.exists, "textfile")
+            assert b"\nppo_top_run_severity{" in textfile.read_bytes()
+        finally:
+            process.terminate()
 
 
 def test_the_larger_file_has_the_screen(built: Path, tmp_path: Path) -> None:
