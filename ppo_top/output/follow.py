@@ -188,10 +188,37 @@ def follow(
     opened before they are written again. Every `beat_s` seconds an event says that it still looks.
     Events start the commands of the settings' hooks; `on_existing`: also what is there at first.
     """
-    if is_unreachable(paths, err or sys.stderr):
+    err = err or sys.stderr
+    if is_unreachable(paths, err):
         return EXIT_ERROR
     session = Session(settings, parallel=True)
-    hooks = Hooks(settings.hooks, partial(print_problem, err or sys.stderr), existing=on_existing)
+    hooks = Hooks(settings.hooks, partial(print_problem, err), existing=on_existing)
+    report = _reporting(session, hooks, beat_s, style, out)
+
+    def after_look() -> None:
+        hooks.begin()
+        follower.wait(min(FOLLOW_INTERVAL_S, beat_s))
+
+    follower = Follower(
+        paths, patterns=settings.patterns, notebooks=settings.notebooks, active_s=active_s
+    )
+    try:
+        _look_until_unread(follower, session, report, after_look, out or sys.stdout, err)
+        return EXIT_OK
+    except KeyboardInterrupt:
+        return exit_code(session.runs.values(), fail_on)
+    except BrokenPipeError:
+        return EXIT_OK
+    finally:
+        hooks.close()
+        follower.close()
+        session.close()
+
+
+def _reporting(
+    session: Session, hooks: Hooks, beat_s: float, style: OutputStyle, out: TextIO | None
+) -> Callable[[], None]:
+    """What prints the changes since it was called last, and the beat if that is due."""
 
     def emit(event: RunEvent) -> None:
         _print_event(event, style, out)
@@ -204,25 +231,23 @@ def follow(
         reporter.report_changes(now)
         beat.emit_if_due(now)
 
-    follower = Follower(
-        paths, patterns=settings.patterns, notebooks=settings.notebooks, active_s=active_s
-    )
+    return report
+
+
+def _look_until_unread(
+    follower: Follower,
+    session: Session,
+    report: Callable[[], None],
+    after_look: Callable[[], None],
+    out: TextIO,
+    err: TextIO,
+) -> None:
+    """Look again and again, as long as somebody can read `out`; `after_look` waits for news."""
+    # Load the watcher before printing: an interrupt during an import that creates classes
+    # ends CPython by the signal, not with our exit code.
+    follower.wait(0.0)
     problems: set[str] = set()
-    try:
-        # Load the watcher before printing: an interrupt during an import that creates classes
-        # ends CPython by the signal, not with our exit code.
-        follower.wait(0.0)
-        while not reader_is_gone(out or sys.stdout):
-            read_to_end(follower, session, report)
-            hooks.begin()
-            follower.wait(min(FOLLOW_INTERVAL_S, beat_s))
-            report_new_problems(follower, session, problems, err or sys.stderr)
-        return EXIT_OK
-    except KeyboardInterrupt:
-        return exit_code(session.runs.values(), fail_on)
-    except BrokenPipeError:
-        return EXIT_OK
-    finally:
-        hooks.close()
-        follower.close()
-        session.close()
+    while not reader_is_gone(out):
+        read_to_end(follower, session, report)
+        after_look()
+        report_new_problems(follower, session, problems, err)
