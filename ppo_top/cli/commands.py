@@ -146,7 +146,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str
     "check": (
         check,
         "print a verdict (no TUI), for CI and scripts",
-        "check PATH ... [--json] [--follow [--active AGE]]",
+        "check PATH ... [--json] [--active AGE] [--follow]",
     ),
     "status": (status, "one line for tmux or a prompt", "status PATH [--format tmux]"),
     "export": (
