@@ -43,12 +43,21 @@ def as_block(rows: Sequence[Row]) -> RowBlock:
     return RowBlock(rows[0].mark.row, steps, array("d", [r.mark.time for r in rows]), columns)
 
 
+def course_numbers(judge: Judge) -> str:
+    """Every number that is held of the course of the reward, and the steps of an update."""
+    run, reward = judge.context, judge.context.reward
+    parts = (reward, reward.source, reward.means) if reward is not None else ()
+    held = [value for part in parts for value in vars(part).values()]
+    return repr([run.steps_per_update, *(v for v in held if isinstance(v, (int, float, list)))])
+
+
 def assert_blocks_agree(profile: Profile, rows: Sequence[Row], seed: int) -> None:
     """Judged by blocks, the rows have the findings that they have one by one."""
     one_by_one, by_blocks = judged(profile, rows), Judge(profile)
     for block in blocks(rows, random.Random(seed)):
         by_blocks.add_block(block)
     assert repr(by_blocks.findings) == repr(one_by_one.findings)
+    assert course_numbers(by_blocks) == course_numbers(one_by_one)
     assert by_blocks.warming_rules() == one_by_one.warming_rules()
     assert by_blocks.skipped_rules() == one_by_one.skipped_rules()
 

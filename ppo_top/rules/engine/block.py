@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 
 from ppo_top.model import Mark
@@ -46,6 +46,10 @@ class RowBlock:
             self.times[start:end],
             {concept: column[start:end] for concept, column in self.columns.items()},
         )
+
+    def optional_column(self, concept: str) -> Sequence[float | None]:
+        """The values of a metric; None for each row if it is not in these rows."""
+        return self.columns.get(concept) or [None] * len(self.steps)
 
     def is_within(self, size: float) -> bool:
         """Whether all values are finite and smaller than `size`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from ppo_top.catalogue import Trainer, facts_about, names_self_play, total_steps
 from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
@@ -41,8 +41,8 @@ UPDATE_METRICS = (*TRAINING_LOSSES, "approx_kl", "clip_fraction")
 ROLLOUT_COUNTERS = ("iteration", "n_updates")
 """Counters of rollouts, in order of preference."""
 
-STEP_COUNTERS = (*ROLLOUT_COUNTERS, "value_loss")
-"""Metrics that tell how many steps an update has."""
+LOSSES = "losses"
+"""Stands for a counter where each row with losses is an update."""
 
 RESUMED_AFTER_ROWS = 20
 """A log whose first row is more than this many rows' steps from 0 is of a resumed run."""
@@ -112,13 +112,16 @@ class RuleContext:
         other.closed_rows, other.opened_rows = self.closed_rows.copy(), self.opened_rows.copy()
         other.last_severities = self.last_severities.copy()
         other.memos, other.non_finite = self.memos.copy(), self.non_finite.copy()
+        other.last_counts = self.last_counts.copy()
         if self.reward is not None:
             other.reward = self.reward.copy(other.histories[self.reward_concept])
         return other
 
     def add_row(self, row: Row) -> None:
         """Add a row's values to the histories; NaN and infinities are only noted."""
-        self._count_steps(row.mark, row.values)
+        counter = self._step_counter(row.values)
+        if counter:
+            self._count_steps(counter, row.mark, row.values.get(counter))
         self._begin_row(row.mark)
         self._values = row.values
         number, histories = row.mark.row, self.histories
@@ -136,7 +139,10 @@ class RuleContext:
                 history = histories[concept] = History()
             history.push(number, value)
         self.non_finite_now = tuple(bad)
-        self._follow_reward(number)
+        self._choose_reward()
+        reward = self.reward
+        if reward is not None and reward.history.last_row == number:
+            self._add_reward(reward, self.value("ep_len", 0), self.value("episode", 0))
 
     def fits(self, block: RowBlock) -> bool:
         """Whether `add_block` may be used: no value needs a second look."""
@@ -152,14 +158,18 @@ class RuleContext:
         for concept, column in block.columns.items():
             self.histories.setdefault(concept, History()).begin_block(column, position)
         self.non_finite_now = ()
-        counters = {name: block.columns[name] for name in STEP_COUNTERS if name in block.columns}
+        self._choose_reward()
+        reward = self.reward if self.reward_concept in block.columns else None
+        counter = self._step_counter(block.columns)
+        counts, lengths, episodes = map(block.optional_column, (counter, "ep_len", "episode"))
         for index, mark in enumerate(block.marks()):
             position.rows, position.row = index + 1, mark.row
-            if counters:
-                self._count_steps(mark, {name: each[index] for name, each in counters.items()})
+            if counter:
+                self._count_steps(counter, mark, counts[index])
             self._begin_row(mark)
             self._block = block
-            self._follow_reward(mark.row)
+            if reward is not None:
+                self._add_reward(reward, lengths[index], episodes[index])
             yield mark
         self._values, self._block = self.values, None
         for concept in block.columns:
@@ -182,21 +192,24 @@ class RuleContext:
         if self.segment and self.updates == 1:
             self.start_step = mark.step
 
-    def _count_steps(self, mark: Mark, logged: Mapping[str, float]) -> None:
-        """Environment steps per update, where the log counts rollouts or epochs.
+    def _step_counter(self, logged: Collection[str]) -> str:
+        """What counts rollouts or epochs in rows of these metrics; "" if nothing does.
 
         Evaluation rows lie between rollouts and may hold the epoch counter too.
         """
         counted = self.last_counts
         counter = next((c for c in ROLLOUT_COUNTERS if c in logged or c in counted), "")
-        now = logged.get(counter)
         if not counter and "losses-once-an-update" in self.facts and "value_loss" in logged:
-            counter, now = "losses", float(self.updates)  # a row with losses is an update
-        if now is None or (counter == "n_updates" and "n-updates-of-epochs" not in self.facts):
-            return
+            return LOSSES
+        known = counter != "n_updates" or "n-updates-of-epochs" in self.facts
+        return counter if counter in logged and known else ""
+
+    def _count_steps(self, counter: str, mark: Mark, count: float | None) -> None:
+        """Environment steps per update, by a counter of rollouts or epochs."""
+        now = float(self.updates) if counter == LOSSES or count is None else count
         step = float(mark.step)
         before, last = self.last_counts.get(counter, (step, now))
-        self.last_counts = {**self.last_counts, counter: (step, now)}
+        self.last_counts[counter] = step, now
         steps, passed = step - before, now - last
         if counter == "n_updates" and "one-step" not in self.facts:  # SB3 counts only the epochs
             epochs = self.config_number("n_epochs") or 10.0
@@ -205,27 +218,29 @@ class RuleContext:
             return  # a step is a rollout of unknown size
         self.steps_per_update = steps / passed
 
-    def _follow_reward(self, number: int) -> None:
+    def _choose_reward(self) -> None:
         """The reward: the first of its measures logged; a better one may appear later."""
         measures = SELF_PLAY_MEASURES if self.in_self_play else REWARD_CONCEPTS
-        if self.reward_concept != measures[0]:
-            found = next((name for name in measures if name in self.histories), "")
-            if found != self.reward_concept:
-                self._choose_reward(found)
-        reward = self.reward
-        if reward is not None and reward.history.last_row == number:
-            step, counted = self.mark.step - self.start_step, None
-            if not self.segment:
-                step = max(step, self._logged_steps())
-                counted = self.value("episode", 0)
-            reward.add_reward(number, step, self.value("ep_len", 0), counted)
-
-    def _choose_reward(self, found: str) -> None:
-        """Follow this metric as the reward; none if it is empty."""
+        if self.reward_concept == measures[0]:
+            return
+        found = next((name for name in measures if name in self.histories), "")
+        if found == self.reward_concept:
+            return
         self.reward_concept, self.reward = found, None
         if found:
             sample = self.profile.samples.get(found, UNKNOWN_SAMPLE)
             self.reward = RewardCourse(self.histories[found], self.ceiling, sample)
+
+    def _add_reward(
+        self, reward: RewardCourse, length: float | None, episodes: float | None
+    ) -> None:
+        """Follow the reward of the newest row, with the `ep_len` and `episode` that it logs."""
+        step = self.mark.step - self.start_step
+        if self.segment:
+            episodes = None
+        else:
+            step = max(step, self._logged_steps())
+        reward.add_reward(self.mark.row, step, length, episodes)
 
     @property
     def in_self_play(self) -> bool:

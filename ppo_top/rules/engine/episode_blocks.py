@@ -41,6 +41,12 @@ class Block(NamedTuple):
         squares = self.squares + other.squares + apart * apart * self.size * other.size / size
         return Block(size, self.mean + apart * other.size / size, squares)
 
+    def with_value(self, value: float) -> Block:
+        """These and one value more."""
+        size, apart = self.size + 1.0, value - self.mean
+        squares = self.squares + apart * apart * self.size / size
+        return Block(size, self.mean + apart / size, squares)
+
     @property
     def error(self) -> float:
         """The standard error of the mean."""
@@ -69,8 +75,8 @@ class EpisodeBlocks:
 
     def add(self, value: float, episodes: float) -> bool:
         """Add a row; True if it completes a block."""
-        row = Block(1.0, value, 0.0)
-        self.open_block = row if self.open_block is None else self.open_block.merged(row)
+        block = self.open_block
+        self.open_block = Block(1.0, value, 0.0) if block is None else block.with_value(value)
         self.open_episodes += episodes
         if self.open_episodes < self.size or self.open_block.size < MIN_BLOCK_ROWS:
             return False

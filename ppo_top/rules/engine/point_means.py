@@ -24,15 +24,15 @@ class PointMeans:
 
     def add(self, value: float) -> bool:
         """Add a point; True if it begins a block."""
-        point, blocks = Block(1.0, value, 0.0), self.blocks
+        blocks = self.blocks
         if blocks and blocks[-1].size < self.size:
-            blocks[-1] = blocks[-1].merged(point)
+            blocks[-1] = blocks[-1].with_value(value)
             return False
         if len(blocks) == self.most:
             self.size *= 2.0
             pairs = zip(blocks[::2], blocks[1::2], strict=True)
             self.blocks = blocks = [early.merged(late) for early, late in pairs]
-        blocks.append(point)
+        blocks.append(Block(1.0, value, 0.0))
         return True
 
     def quarters(self) -> list[tuple[float, float]]:

@@ -128,38 +128,45 @@ class RewardCourse:
             self._reset()
             new = source.blocks.points()
         self.noise = source.noise if source.noise == source.noise else 0.0
+        count = history.count
         for number, point in enumerate(new or (), 1):
-            self._add_point(point, row, history.count * number // len(new or ()))
-        self.at_max = self._at_max()
-        fallen = self.low_points or self.falls or self.lost_share > LOW_SHARE
-        self.state = (FALLEN if fallen else 0) if self.gained else UNLEARNED
-        self.state |= AT_MAX if self.at_max else 0
+            self._add_point(point, row, count * number // len(new or ()))
+        self.at_max = count >= SETTLED_POINTS and self._at_max()
+        state = UNLEARNED
+        if self.gained:
+            fallen = self.low_points or self.falls or self.lost_share > LOW_SHARE
+            state = FALLEN if fallen else 0
+        self.state = state | AT_MAX if self.at_max else state
 
     def _add_point(self, point: RewardPoint, row: int, count: int) -> None:
         """Add a point that ends with the `count`-th reward."""
+        value, recent = point.value, self.recent
         self.points += 1
         self.looks += 1.0 / self.source.rows_per_window
         self.excess = point.excess
-        self.trend.push(point.value)
-        begins_block = self.means.add(point.value)
+        self.trend.push(value)
+        begins_block = self.means.add(value)
         if self.points <= FIRST_POINTS:
-            self.first.append(point.value)
-        self.recent.append(point.value)
-        if len(self.recent) > MAX_POINTS:
-            del self.recent[0], self.levels[0]
-        self.smooth = median(self.recent[-3:])
-        self.levels.append(self.smooth)
+            self.first.append(value)
+        recent.append(value)
+        if len(recent) > MAX_POINTS:
+            del recent[0], self.levels[0]
+        self.smooth = smooth = median(recent[-3:])
+        self.levels.append(smooth)
         if self.points <= 3:
             self.baseline, self.start_excess = median(self.first), point.excess
-        if self.smooth > self.best or self.points <= 3:  # the initial level is no gain
+        if smooth > self.best or self.points <= 3:  # the initial level is no gain
             self._new_best(row, count)
-        self.made_good = max(self.made_good, self.smooth - self.trough)
-        self.trough = min(self.trough, self.smooth)
+        if smooth - self.trough > self.made_good:
+            self.made_good = smooth - self.trough
+        if smooth < self.trough:
+            self.trough = smooth
         if begins_block:
             self._compare_quarters()
         self._measure_gain()
         self._measure_trend()
-        self._measure_drawdown()
+        if self.gained:
+            self._measure_drawdown()
         if self.best_row == row:
             self.falls = 0
 
@@ -182,7 +189,7 @@ class RewardCourse:
         enough = KEPT_GAIN_NOISE if self.gained else GAIN_NOISE
         clear = self.gain > enough * apart > 0.0 or self.rise > RISE_NOISE
         told = self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
-        self.gained = told and self.gain > 0.0 and clear
+        self.gained = told and clear and self.gain > 0.0
 
     def _compare_quarters(self) -> None:
         """How far the last quarter lies above the third, and above the first or the start."""
@@ -233,16 +240,16 @@ class RewardCourse:
 
     def _measure_drawdown(self) -> None:
         """How long the reward has been low, and how often since the best that was made good."""
-        if not self.gained:
-            return
-        if self.drawdown < max(RECOVERED_NOISE * self.sd, RECOVERED_SHARE * self.gain):
+        lost = self.best - self.smooth
+        if lost < RECOVERED_SHARE * self.gain or lost < RECOVERED_NOISE * self.sd:
             self.falls += self.low_points > 0
             self.longest_low = max(self.longest_low, self.low_points)
             self.low_points = 0
-        elif self.lost_share > LOW_SHARE and self._is_low():
+            return
+        if self.lost_share > LOW_SHARE and self._is_low():
             self.low_points += 1
-        unusual = self.lasting or self.is_unprecedented(1.0)
-        self.falling = self.falling or (self.low_points > 0 and unusual)
+        if self.low_points and not self.falling:
+            self.falling = self.lasting or self.is_unprecedented(1.0)
 
     def _is_low(self) -> bool:
         """Whether the newest points lie below the best by more than noise, or stay below it."""
@@ -280,11 +287,9 @@ class RewardCourse:
 
     def _at_max(self) -> bool:
         history = self.history
-        if history.count < SETTLED_POINTS:
-            return False
         if self.ceiling is not None:
             return median(history.newest(SETTLED_POINTS)) >= self._near_ceiling(self.ceiling)
-        if history.low >= 0.0 and 0.999 <= history.high <= 1.0:
+        if 0.999 <= history.high <= 1.0 and history.low >= 0.0:
             newest = history.newest(SETTLED_POINTS)
             return median(newest) >= 0.97 and sum(newest) >= 0.95 * SETTLED_POINTS
         if not self.gained or self.drawdown > 1e-3 * self.scale:

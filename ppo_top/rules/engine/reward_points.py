@@ -68,17 +68,18 @@ class RewardPoints:
             self.changes > MIN_BLOCK_ROWS and self.length * self.changes > OTHER_UNIT * self.step
         )
 
-    def _rows_per_window(self) -> float:
-        """How many rows one independent measurement takes."""
-        size = self.window_episodes
-        if not size or not self.counted or self.window is not None:
+    def _rows_per_window(self, size: int) -> float:
+        """How many rows one independent measurement takes, of a window of `size` episodes."""
+        if not size or self.window is not None:
             return 1.0
         each = max(self.episodes / self.rows, 1e-3)
         return max(1.0, min(self.episodes, size) / each)
 
     @property
     def window_episodes(self) -> int:
-        """The episodes of a moving mean; 0 if rewards are none."""
+        """The episodes of a moving mean; 0 if rewards are none, or episodes are not counted."""
+        if not self.counted:
+            return 0
         unknown = self.sample.kind == "" and self.blocks is None
         if unknown and self.may_be_window and self.row_noise.grows:
             return USUAL_WINDOW
@@ -93,12 +94,12 @@ class RewardPoints:
         the trainer's own count of them.
         """
         episodes = self._new_episodes(counted)
+        steps = max(0, step - self.step)
         if length is not None and length > 0.0:
             self.length = length
             if episodes != episodes:
-                episodes = max(0, step - self.step) / length
+                episodes = steps / length
         total = self.count.add(step, length, counted) if self.window is not None else None
-        steps = max(0, step - self.step)
         self.step = step
         self.rows += 1
         self.changes += value != self.last
@@ -112,10 +113,11 @@ class RewardPoints:
             self.blocks = None  # each row holds enough of them
         episodes = max(1.0, episodes) if self.counted else 1.0
         self.episodes += episodes
-        self._compare_with_window(steps)
+        if self.may_be_window and self.sample.kind == "":
+            self._compare_with_window(steps)
         fresh = self._fresh(value, total)
         if self.blocks is not None:
-            self.rows_per_window = self._rows_per_window()
+            self.rows_per_window = self._rows_per_window(self.window_episodes)
             if not self.blocks.add(value if fresh is None else fresh, episodes):
                 return []
             merged = self.blocks.merge_pairs()
@@ -127,9 +129,10 @@ class RewardPoints:
             and len(self.row_noise.estimators) == 1
         ):
             self.row_noise = RowNoise(NOISE_LAGS)
-        filled = math.sqrt(self._filled_share())
-        noise = self.row_noise.add(value, self._rows_per_window()) * filled
-        self.rows_per_window = self._rows_per_window()
+        size = self.window_episodes
+        filled = math.sqrt(min(1.0, max(self.episodes, 1.0) / size)) if size else 1.0
+        noise = self.row_noise.add(value, self._rows_per_window(size)) * filled
+        self.rows_per_window = self._rows_per_window(self.window_episodes)
         self.noise = max(noise, self._chance()) if noise == noise else noise
         return [RewardPoint(value, 1.0 / filled)]
 
@@ -176,11 +179,6 @@ class RewardPoints:
             return 0.0
         middle = min(0.5, self.high)
         return math.sqrt(middle * (1.0 - middle) / each)
-
-    def _filled_share(self) -> float:
-        """The share of a moving mean's window that is filled: it begins as a mean of few."""
-        window = self.window_episodes if self.counted else 0
-        return min(1.0, max(self.episodes, 1.0) / window) if window else 1.0
 
     def _fresh(self, value: float, total: float | None) -> float | None:
         """What is new in a moving mean, if that is known: it goes into blocks as episodes do."""
