@@ -62,8 +62,7 @@ def chosen_runs(metas: Iterable[Meta], faults: set[str]) -> list[Meta]:
     fastest: dict[tuple[str, str], Meta] = {}
     for meta in metas:
         cheap = meta["split"] == "tune" and meta.get("seconds", MAX_SECONDS + 1) <= MAX_SECONDS
-        if meta["config"] not in CONTROL_TASKS:
-            continue
+        cheap = cheap and run_family(meta) != "language model"
         if not cheap or meta["fault"] not in faults or run_kind(meta) != "harmful":
             continue
         key = run_family(meta), meta["fault"]

@@ -87,7 +87,7 @@ def meta(name: str, fault: str, seconds: float, **more: Any) -> dict[str, Any]:
 
 
 def test_the_fastest_harmed_run_of_each_fault_and_family_is_tried() -> None:
-    """Only *tune*, only cheap ones, only faults of a setting."""
+    """Only *tune*, only cheap ones, only faults of a setting, only control tasks."""
     metas = [
         meta("slow", "gamma-0", 20.0),
         meta("fast", "gamma-0", 5.0),
@@ -97,6 +97,7 @@ def test_the_fastest_harmed_run_of_each_fault_and_family_is_tried() -> None:
         meta("harmless", "lr-1e-8", 1.0, harmful=False),
         meta("check", "lr-1e-8", 1.0, split="check"),
         meta("no-setting", "reward-flipped", 1.0),
+        meta("language-model", "lr-x100", 1.0, producer="trl-grpo"),
     ]
     chosen = chosen_runs(metas, {"gamma-0", "lr-x100", "lr-1e-8"})
     assert [each["id"] for each in chosen] == ["fast", "other-family"]
