@@ -8,6 +8,7 @@ port: the ProxyCommand of a real ssh.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import queue
 import socket
@@ -28,18 +29,18 @@ def pump(
 
     def write() -> None:
         total = 0
-        while (entry := waiting.get())[1] and total < most:
-            time.sleep(max(0.0, entry[0] - time.monotonic()))
-            data = entry[1][: most - total]
-            total += len(data)
-            try:
+        # The other end may be gone; with bytes still unwritten, closing raises for it too.
+        with contextlib.suppress(BrokenPipeError), target:
+            while (entry := waiting.get())[1]:
+                time.sleep(max(0.0, entry[0] - time.monotonic()))
+                data = entry[1][: most - total]
+                total += len(data)
                 target.write(data)
                 target.flush()
-            except BrokenPipeError:
-                break
-            if counter is not None:
-                os.pwrite(counter, f"{total:020}".encode(), 0)
-        os._exit(255) if total >= most else target.close()
+                if counter is not None:
+                    os.pwrite(counter, f"{total:020}".encode(), 0)
+                if total >= most:
+                    os._exit(255)
 
     writer = threading.Thread(target=write)
     writer.start()
@@ -87,18 +88,19 @@ def main() -> int:
     sys.stdout.write(options.banner)
     sys.stdout.flush()
     environment = {**os.environ, "PATH": options.path}
-    with subprocess.Popen(
+    # Left open at the end: a thread may still pass on input that is no longer wanted.
+    process = subprocess.Popen(
         [options.shell, "-c", command],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env=environment,
         bufsize=0,
-    ) as process:
-        assert process.stdin is not None and process.stdout is not None
-        there = (sys.stdin.buffer, process.stdin, options.delay / 2, None, 1 << 62)
-        threading.Thread(target=pump, args=there, daemon=True).start()
-        pump(process.stdout, sys.stdout.buffer, options.delay / 2, options.count, options.cut)
-        return process.wait()
+    )
+    assert process.stdin is not None and process.stdout is not None
+    there = (sys.stdin.buffer, process.stdin, options.delay / 2, None, 1 << 62)
+    threading.Thread(target=pump, args=there, daemon=True).start()
+    pump(process.stdout, sys.stdout.buffer, options.delay / 2, options.count, options.cut)
+    return process.wait()
 
 
 if __name__ == "__main__":

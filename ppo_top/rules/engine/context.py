@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ppo_top.catalogue import Trainer, facts_about, names_self_play, total_steps
 from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
@@ -11,6 +10,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import BlockPosition, History
 from ppo_top.rules.engine.reward_course import EVALUATED, RewardCourse
 from ppo_top.rules.engine.terms import LLM_FAMILIES
+from ppo_top.rules.engine.update_steps import LOSSES, UpdateSteps
 
 SELF_PLAY_MEASURES = ("elo", "eval_win_rate")
 """Metrics that serve as the reward in self-play, where rewards and wins need not become more."""
@@ -37,12 +37,6 @@ TRAINING_LOSSES = (*ACTOR_LOSSES, *CRITIC_LOSSES)
 
 UPDATE_METRICS = (*TRAINING_LOSSES, "approx_kl", "clip_fraction")
 """Metrics of updates: where one of them is logged, something is trained."""
-
-ROLLOUT_COUNTERS = ("iteration", "n_updates")
-"""Counters of rollouts, in order of preference."""
-
-LOSSES = "losses"
-"""Stands for a counter where each row with losses is an update."""
 
 RESUMED_AFTER_ROWS = 20
 """A log whose first row is more than this many rows' steps from 0 is of a resumed run."""
@@ -98,8 +92,7 @@ class RuleContext:
         self.memos: dict[str, Memo] = {}
         self.updates = 0
         self.resumed = False
-        self.steps_per_update = 0.0
-        self.last_counts: dict[str, tuple[float, float]] = {}
+        self.update_steps = UpdateSteps(self.facts, self.config_number("n_epochs"))
         self.non_finite: dict[str, int] = {}
         self.non_finite_now: tuple[str, ...] = ()
 
@@ -112,14 +105,14 @@ class RuleContext:
         other.closed_rows, other.opened_rows = self.closed_rows.copy(), self.opened_rows.copy()
         other.last_severities = self.last_severities.copy()
         other.memos, other.non_finite = self.memos.copy(), self.non_finite.copy()
-        other.last_counts = self.last_counts.copy()
+        other.update_steps = self.update_steps.copy()
         if self.reward is not None:
             other.reward = self.reward.copy(other.histories[self.reward_concept])
         return other
 
     def add_row(self, row: Row) -> None:
         """Add a row's values to the histories; NaN and infinities are only noted."""
-        counter = self._step_counter(row.values)
+        counter = self.update_steps.counter(row.values)
         if counter:
             self._count_steps(counter, row.mark, row.values.get(counter))
         self._begin_row(row.mark)
@@ -160,7 +153,7 @@ class RuleContext:
         self.non_finite_now = ()
         self._choose_reward()
         reward = self.reward if self.reward_concept in block.columns else None
-        counter = self._step_counter(block.columns)
+        counter = self.update_steps.counter(block.columns)
         counts, lengths, episodes = map(block.optional_column, (counter, "ep_len", "episode"))
         for index, mark in enumerate(block.marks()):
             position.rows, position.row = index + 1, mark.row
@@ -192,31 +185,11 @@ class RuleContext:
         if self.segment and self.updates == 1:
             self.start_step = mark.step
 
-    def _step_counter(self, logged: Collection[str]) -> str:
-        """What counts rollouts or epochs in rows of these metrics; "" if nothing does.
-
-        Evaluation rows lie between rollouts and may hold the epoch counter too.
-        """
-        counted = self.last_counts
-        counter = next((c for c in ROLLOUT_COUNTERS if c in logged or c in counted), "")
-        if not counter and "losses-once-an-update" in self.facts and "value_loss" in logged:
-            return LOSSES
-        known = counter != "n_updates" or "n-updates-of-epochs" in self.facts
-        return counter if counter in logged and known else ""
-
     def _count_steps(self, counter: str, mark: Mark, count: float | None) -> None:
-        """Environment steps per update, by a counter of rollouts or epochs."""
-        now = float(self.updates) if counter == LOSSES or count is None else count
-        step = float(mark.step)
-        before, last = self.last_counts.get(counter, (step, now))
-        self.last_counts[counter] = step, now
-        steps, passed = step - before, now - last
-        if counter == "n_updates" and "one-step" not in self.facts:  # SB3 counts only the epochs
-            epochs = self.config_number("n_epochs") or 10.0
-            passed = passed / epochs if passed > 40 else passed > 0
-        if not (0.0 < passed < math.inf and steps > passed):
-            return  # a step is a rollout of unknown size
-        self.steps_per_update = steps / passed
+        """Follow how many steps an update takes."""
+        if counter == LOSSES or count is None:
+            count = float(self.updates)
+        self.update_steps.add(counter, float(mark.step), count)
 
     def _choose_reward(self) -> None:
         """The reward: the first of its measures logged; a better one may appear later."""
@@ -336,6 +309,11 @@ class RuleContext:
             return 1.0
         steps = total_steps(self.config, self.trainer, self.mark.step)
         return min(1.0, self.mark.step / steps) if steps else None
+
+    @property
+    def steps_per_update(self) -> float:
+        """Environment steps of the newest update; 0.0 while unknown."""
+        return self.update_steps.each
 
     @property
     def tiny_updates(self) -> bool:

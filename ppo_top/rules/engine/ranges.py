@@ -133,6 +133,9 @@ RELATIVE_RANGES = {
 }
 """Healthy ranges in words, where no number can be given."""
 
+_WITHOUT_RANGE = {PREFERENCE: ("entropy",)}
+"""What has no range in words in a family: preference's entropy, of given answers, may rise."""
+
 
 def find_band(concept: str, profile: Profile) -> Band | None:
     """The band of a metric for a run, or None where there are no absolute limits."""
@@ -148,9 +151,9 @@ def healthy_range(concept: str, profile: Profile) -> HealthyRange | None:
     """The healthy range of a metric for a run, or None where there is none."""
     found = find_band(concept, profile)
     if found is None:
+        if concept in _WITHOUT_RANGE.get(profile.family, ()):
+            return None
         words = RELATIVE_RANGES.get(concept.partition("{")[0])
-        if profile.family == PREFERENCE and concept == "entropy":
-            words = None  # of given answers, not of sampled ones: it may rise
         return HealthyRange(None, None, words, "") if words else None
     words = found.text or _range_text(concept, found.low, found.high)
     return HealthyRange(found.low, found.high, words, found.origin)

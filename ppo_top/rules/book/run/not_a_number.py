@@ -42,12 +42,16 @@ def _no_episode_ended(run: RuleContext) -> bool:
 
     Never if the log counts more episodes than in the row before.
     """
-    counted = run.histories.get("episode")
-    if counted is not None and "episode" in run.values and counted.previous(1) < [counted.last]:
+    if _counts_more_episodes(run):
         return False
     if "ep_len" in run.values:
         return "ep_len" in run.non_finite_now
     return any(math.isfinite(run.values.get(name, math.nan)) for name in TRAINING_LOSSES)
+
+
+def _counts_more_episodes(run: RuleContext) -> bool:
+    counted = run.in_row(run.histories.get("episode"))
+    return counted is not None and any(before < counted.last for before in counted.previous(1))
 
 
 def _before_learning(run: RuleContext, limits: RuleLimits) -> bool:
