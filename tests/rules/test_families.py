@@ -130,7 +130,23 @@ def test_a_critic_whose_errors_exceed_any_return(
         "reward_mean": lambda i: 20.0 + 440.0 * min(1.0, i / 20),
         "total_loss": lambda i: loss / times if i < 30 else loss,
     }
-    found = findings(about("DQN", "value-based"), draw_rows(columns))
+    found = findings(Profile("cleanrl", "value-based", algo="DQN"), draw_rows(columns))
+    assert ("critic-loss-growing" in rules_found(found, WARN)) is speaks
+
+
+@pytest.mark.parametrize(
+    ("trainer", "errors", "speaks"), [("sb3", 10.3, True), ("sb3", 9.7, False),
+                                      ("cleanrl", 10.3, False)],
+)  # fmt: skip
+def test_hubers_loss_is_the_error_itself(trainer: str, errors: float, speaks: bool) -> None:
+    """SB3's DQN logs Huber's loss: ten times the largest return is an error as large."""
+    loss = errors * 11.0
+    columns: DrawnColumns = {
+        **VALUE_BASED_COLUMNS,
+        "reward_mean": lambda i: -11.0 + 0.3 * min(1.0, i / 20),
+        "total_loss": lambda i: loss / 40 if i < 30 else loss,
+    }
+    found = findings(Profile(trainer, "value-based", algo="DQN"), draw_rows(columns))
     assert ("critic-loss-growing" in rules_found(found, WARN)) is speaks
 
 

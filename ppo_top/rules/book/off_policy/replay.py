@@ -23,7 +23,8 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
 
     With sparse rewards it starts near 0, and jumps when the first is found: what is below a
     hundredth of the rewards' size, squared, does not count, nor does a single jump. An error of
-    several times the largest return is one whatever the reward does.
+    several times the largest return is one whatever the reward does: stable-baselines3's DQN takes
+    Huber's loss (`smooth_l1_loss` in dqn.py), which is the error itself.
     """
     history = run.in_row(run.first_logged(CRITIC_LOSSES))
     if history is None:
@@ -35,7 +36,8 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
         return None
     decades = math.log10(value / early)
     level = CRIT if decades >= limits["crit"] or run.falling else WARN
-    beyond = limits["returns"] * _largest_return(run) ** 2
+    largest = _largest_return(run)
+    beyond = limits["returns"] * (largest if _is_huber(run) else largest**2)
     if value > max(beyond, limits["times"] * early) and beyond:
         message = (
             f"critic loss grew from {num(early)} to {num(value)}: its errors exceed any return"
@@ -58,6 +60,11 @@ def _goes_on(history: History, decades: float) -> bool:
     ratios = (after / before for before, after in pairwise(recent) if before > 0.0)
     jump = max(ratios, default=1.0)
     return recent[-1] > 3.0 * recent[0] and jump < 10 ** (0.6 * decades)
+
+
+def _is_huber(run: RuleContext) -> bool:
+    """Whether the critic's loss is Huber's, which grows with the error itself, not its square."""
+    return bool(run.profile.algo) and run.facts.get("huber-loss") == run.profile.algo
 
 
 def _largest_return(run: RuleContext) -> float:
