@@ -78,6 +78,11 @@ CRITIC_PAIRS = (
     Contrast("returns-changed", "the reward falls afterwards", {"explained_variance": at(40,
          0.1, 0.9), "value_loss": at(40, 60.0, 4.0), "reward_mean": lambda i: rise(i) if i < 42
          else rise(42) - 30.0 * (i - 41)}, {"reward_mean": rise}, CRIT, 0),
+    Contrast("returns-changed", "the critic was good in most of the ten updates before",
+         {"explained_variance": lambda i: 0.1 if i == 40 else 0.9 if i >= 31 else 0.2,
+         "value_loss": at(40, 60.0, 4.0), "reward_mean": lambda i: rise(i) if i < 42 else
+         rise(42) - 30.0 * (i - 41)}, {"explained_variance": lambda i: 0.1 if i == 40 else 0.9 if
+         i >= 36 else 0.2}, CRIT, 0),
 )
 
 
@@ -111,6 +116,9 @@ VALUE_LOSS_PAIRS = (
     Contrast("value-loss-spike", "three of five updates stay up", {"value_loss": lambda i: 60.0
          if i in (40, 42, 44) else 5.0}, {"value_loss": lambda i: 60.0 if i in (40, 42, 45) else
          5.0}, WARN, WATCH),
+    Contrast("value-loss-spike", "it stays up over updates of a few steps", {"value_loss":
+         after(40, 60.0, 5.0), "n_updates": lambda i: 49.0 * i}, {"n_updates": lambda i: 51.0 *
+         i}, WARN, WATCH),
     Contrast("value-loss-spike", "the reward falls while it stays up", {"value_loss": after(40,
          60.0, 5.0), "reward_mean": fallen}, {"reward_mean": learned}, CRIT, WARN),
     Contrast("value-loss-spike", "the reward rises, and the loss was as high before",

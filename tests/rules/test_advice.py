@@ -68,6 +68,14 @@ def test_what_is_so_already_is_not_advised(
     assert silent not in tries(rule, "sb3", config)
 
 
+@pytest.mark.parametrize(("batch_size", "advised"), [(64 * 29, True), (64 * 31, False)])
+def test_what_is_far_from_its_default_is_not_moved_further(batch_size: int, advised: bool) -> None:
+    """Thirty times the default is where raising it further cannot be the advice."""
+    about = Profile("sb3", "on-policy", {"batch_size": batch_size}, algo="PPO")
+    assert bool(fill_advice(["raise {batch_size}"], RuleContext(about))) is advised
+    assert fill_advice(["lower {batch_size}"], RuleContext(about))
+
+
 def test_what_is_wrong_is_advised_with_the_run_s_own_value() -> None:
     """The same remedies are named where the value calls for them."""
     assert "ent_coef (-2 now; SB3's default is 0)" in tries(

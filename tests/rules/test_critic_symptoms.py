@@ -34,6 +34,8 @@ def facts_of(columns: DrawnColumns, family: str = "off-policy", count: int = 50)
          {"actor_loss": -9.5}),
         ("action values of the other sign than the returns", {"actor_loss": -10.5},
          {"actor_loss": -10.5, "entropy_coef": lambda i: 0.5 + 0.1 * i}),
+        ("action values of the other sign than the returns", {"actor_loss": -10.5},
+         {"actor_loss": -10.5, "entropy_coef": lambda i: 0.1 + 0.003 * i}),
         ("action values near 0 beside the rewards", {"actor_loss": 0.95}, {"actor_loss": 1.05}),
         ("action values below one step's reward", {"actor_loss": 9.6}, {"actor_loss": 10.5}),
         ("action values beyond all returns", {"actor_loss": 620.0}, {"actor_loss": 590.0}),
