@@ -72,6 +72,8 @@ EPISODE_PAIRS = (
 )
 
 OUTCOME_PAIRS = (
+    Contrast("no-reward", "eight updates have passed", {"reward_mean": None}, {}, INFO, 0, count=8,
+         otherwise_count=7),
     Contrast("still-improving", "it rose to the end", {"reward_mean": steady_gain},
          {"reward_mean": lambda i: 20 + 5.0 * min(i, 50) + jitter(i, 0.1)}, INFO, 0,
          config={"total_timesteps": 60_000}),

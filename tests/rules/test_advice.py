@@ -68,6 +68,14 @@ def test_what_is_so_already_is_not_advised(
     assert silent not in tries(rule, "sb3", config)
 
 
+@pytest.mark.parametrize(("trainer", "kept"), [("trl-grpo", True), ("trl-ppo", False),
+                                               ("sb3", False)])  # fmt: skip
+def test_what_is_for_groups_of_answers_is_said_of_them_only(trainer: str, kept: bool) -> None:
+    """PPO on language models has no groups."""
+    context = RuleContext(Profile(trainer, FAMILY[trainer], {}))
+    assert bool(fill_advice(["{in_groups}mixed outcomes"], context)) is kept
+
+
 @pytest.mark.parametrize(("batch_size", "advised"), [(64 * 29, True), (64 * 31, False)])
 def test_what_is_far_from_its_default_is_not_moved_further(batch_size: int, advised: bool) -> None:
     """Thirty times the default is where raising it further cannot be the advice."""
