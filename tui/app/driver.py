@@ -52,7 +52,10 @@ class TerminalDriver(LinuxDriver):
         while not self.exit_event.is_set():
             data = ""
             if select.select([self.fileno], [], [], wait)[0]:
-                data = decode(os.read(self.fileno, 4096))
+                read = os.read(self.fileno, 4096)
+                if not read:
+                    return  # the terminal is gone: it would be readable, and empty, for ever
+                data = decode(read)
             for message in parser.feed(data) if data else ():
                 self.process_message(message)
             for message in parser.tick():

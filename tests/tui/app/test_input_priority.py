@@ -109,6 +109,20 @@ async def test_esc_alone_waits_for_nothing_but_the_rest_of_a_sequence(
     assert [message.key for message in driver.sent[:3]] == ["escape", "up", "q"]
 
 
+async def test_the_input_thread_ends_with_its_terminal(
+    driver: RecordingDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is at its end is readable for ever: waiting for it would take a whole core."""
+    terminal, keyboard = os.pipe()
+    monkeypatch.setattr(driver, "fileno", terminal)
+    thread = threading.Thread(target=driver.run_input_thread, daemon=True)
+    thread.start()
+    os.close(keyboard)
+    thread.join(timeout=10)
+    assert not thread.is_alive()
+    os.close(terminal)
+
+
 @pytest.mark.parametrize("restored_before", [False, True], ids=["SIGSTOP", "SIGTSTP"])
 async def test_the_terminal_is_set_up_once_after_a_stop(
     driver: RecordingDriver, monkeypatch: pytest.MonkeyPatch, restored_before: bool
