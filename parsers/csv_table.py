@@ -12,7 +12,7 @@ import re
 from array import array
 from collections.abc import Sequence
 
-from ppo_top.model import UNKNOWN_TIME, Problem, RunEnd, State
+from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.columns import RowAxes
 from ppo_top.parsers.shared.documents.fast_json import json_reader
@@ -27,6 +27,7 @@ from ppo_top.parsers.shared.tables.table_header import (
     is_stepped,
     read_setting,
 )
+from ppo_top.parsers.shared.tables.table_runs import TableRuns
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
@@ -45,7 +46,10 @@ Cell = bytes | int | float | None
 
 
 class CsvParser(RowParser):
-    """Reads one table; the header shows the delimiter: comma, tab or semicolon."""
+    """Reads one table; the header shows the delimiter: comma, tab or semicolon.
+
+    A column may tell the trainings of several seeds apart (`TableRuns`).
+    """
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)
@@ -55,8 +59,7 @@ class CsvParser(RowParser):
         self._time_index: int | None = None
         self._row_parts: list[Segment] = []  # of a row with line ends in quotes
         self._row_bytes = 0
-        self._count = 0
-        self._step = 0
+        self._runs = TableRuns()
 
     @property
     def _expects_row(self) -> bool:
@@ -110,6 +113,7 @@ class CsvParser(RowParser):
         time = next((name for name in TIME_KEYS if name in self._tags), None)
         self._step_index = _index(self._tags, find_step_key(self._tags))
         self._time_index = _index(self._tags, time)
+        self._runs.read_header(self._tags, self._step_index)
 
     def _add_row(self, cells: Sequence[str], start: int) -> None:
         if len(cells) > len(self._tags):
@@ -117,12 +121,16 @@ class CsvParser(RowParser):
             self._problems.append(Problem(start, what))
             return
         numbers = [parse_number(cell) if cell else None for cell in cells]
-        self._count += 1
         at = None if self._step_index is None else _value_at(numbers, self._step_index)
         step = None if at is None else as_step(at)
-        self._step = step if step is not None else (self._step or self._count)
+        name = self._runs.column
+        if name is not None and name < len(cells):
+            self._runs.turn_to(cells[name], step)
+        run = self._runs.current
+        run.count += 1
         if self._step_index is None:
-            self._step = self._count
+            step = run.count
+        run.step = step if step is not None else (run.step or run.count)
         time = parse_unix_time(_value_at(numbers, self._time_index))
         for tag, cell, value in zip(self._tags, cells, numbers, strict=False):
             self._add_cell(tag, cell, value, time)
@@ -134,7 +142,8 @@ class CsvParser(RowParser):
         elif tag.startswith(_CONFIG_PREFIX):
             self._config[tag.removeprefix(_CONFIG_PREFIX)] = value
         elif tag:
-            self._builder.add_point(tag, self._step, time, value)
+            run = self._runs.current
+            run.columns.add_point(tag, run.step, time, value)
 
     # --- column by column ------------------------------------------------------------------------
 
@@ -145,10 +154,12 @@ class CsvParser(RowParser):
         columns = _split_columns(block, self._delimiter.encode(), len(self._tags))
         if columns is None:
             return False
-        rows = len(columns[0])
+        rows, run = len(columns[0]), self._runs.current
+        if self._runs.column is not None and not self._runs.goes_on(columns[self._runs.column]):
+            return False
         try:
             if self._step_index is None:
-                steps = array("q", range(self._count + 1, self._count + rows + 1))
+                steps = array("q", range(run.count + 1, run.count + rows + 1))
             else:
                 steps = _parse_steps(columns[self._step_index])
             times = _parse_times(
@@ -161,15 +172,25 @@ class CsvParser(RowParser):
         axes = RowAxes(steps, times)
         for tag, cells in zip(self._tags, columns, strict=True):
             self._add_column(tag, axes, cells)
-        self._count += rows
-        self._step = steps[-1]
+        run.count += rows
+        run.step = steps[-1]
         return True
 
     def _add_column(self, tag: str, axes: RowAxes, cells: Sequence[Cell]) -> None:
+        columns = self._runs.current.columns
         try:
-            self._builder.add_cells(tag, axes, cells)
+            columns.add_cells(tag, axes, cells)
         except (TypeError, OverflowError):
-            self._builder.add_cells(tag, axes, list(map(_number_of, cells)))
+            columns.add_cells(tag, axes, list(map(_number_of, cells)))
+
+    def _pop_batch(self) -> Batch:
+        """What was read of each training; problems and settings of the file are the first one's."""
+        batch, (first, *rest) = super()._pop_batch(), self._runs.pop_batches()
+        first.problems, first.config = batch.problems, {**batch.config, **first.config}
+        first.counts_updates = bool(first.points) and self._counts_rows
+        first.rest = rest
+        (first, *rest)[-1].ended = batch.ended
+        return first
 
 
 def _number_of(cell: Cell) -> float | None:

@@ -1,0 +1,121 @@
+"""One table, several trainings: a column tells them apart where steps begin anew."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppo_top.cli import main
+from ppo_top.parsers.csv_table import CsvParser
+from tests.support.growing_logs import WatchedDirectory
+from tests.support.parser_harness import ParserOutput, chunks, feed_trainings
+
+
+def rows(seed: object, steps: range = range(10, 130, 10)) -> list[str]:
+    """The rows of one training; its rewards tell which."""
+    return [f"{seed},{step},{step}.5" for step in steps]
+
+
+def table(lines: list[str], column: str = "seed") -> bytes:
+    """A file of these rows."""
+    return "\n".join([f"{column},step,reward", *lines, ""]).encode()
+
+
+def read(data: bytes, size: int = 1 << 20) -> dict[str, ParserOutput]:
+    """What is read of each training."""
+    return feed_trainings(CsvParser(), chunks(data, size))
+
+
+def steps_of(found: dict[str, ParserOutput]) -> dict[str, list[int]]:
+    """The steps of each training's rewards."""
+    return {name: list(each.steps("reward")) for name, each in found.items()}
+
+
+@pytest.mark.parametrize("column", ["seed", "Seed", "run", "run_id", "trial", "fold", "experiment"])
+def test_trainings_one_after_the_other(column: str) -> None:
+    """Those after the first are named by the cell, and say why they are trainings."""
+    found = read(table([*rows(3), *rows("4a/b"), *rows(5)], column))
+    name = column.lower().removesuffix("_id")
+    expected = list(range(10, 130, 10))
+    assert steps_of(found) == {"": expected, f"{name}-4a_b": expected, f"{name}-5": expected}
+    (note,) = found[f"{name}-5"].notes
+    assert note == f"training 3 in this table: another {name} (5), and steps begin anew"
+
+
+def test_the_seed_is_a_setting_of_its_training() -> None:
+    """So seeds of one set-up are grouped."""
+    found = read(table([*rows(3), *rows(4)]))
+    assert [each.config for each in found.values()] == [{"seed": 3.0}, {"seed": 4.0}]
+
+
+@given(
+    lengths=st.lists(st.integers(2, 12), min_size=2, max_size=4),
+    draw=st.randoms(use_true_random=False),
+    size=st.integers(1, 400),
+)
+def test_trainings_that_run_at_once(lengths: list[int], draw: random.Random, size: int) -> None:
+    """Rows are in any order between trainings, bytes cut anywhere: each has all of its own."""
+    left = {seed: rows(seed, range(1, length + 1)) for seed, length in enumerate(lengths)}
+    mixed = [left[seed].pop(0) for seed in left]
+    while any(left.values()):
+        mixed.append(left[draw.choice([seed for seed in left if left[seed]])].pop(0))
+    found = steps_of(read(table(mixed), size))
+    assert sorted(found.values()) == sorted(list(range(1, length + 1)) for length in lengths)
+
+
+@given(size=st.integers(1, 300), rubbish=st.binary(max_size=40))
+def test_rubbish_between_them_costs_its_own_line(size: int, rubbish: bytes) -> None:
+    """Wherever the bytes are cut."""
+    hurt = bytes(byte for byte in rubbish if byte not in b'"\r\n,0123456789')
+    data = table(rows(1)) + hurt + b"\n" + table(rows(2)).partition(b"\n")[2]
+    assert steps_of(read(data, size)) == steps_of(read(table([*rows(1), *rows(2)])))
+
+
+@pytest.mark.parametrize(
+    ("column", "lines"),
+    [
+        ("seed", rows(3) + rows(3)),
+        ("seed", [f"{n * 7919},{n},{n}.5" for n in range(1, 30)]),
+        ("run", [f"{n},{n * 200},{n}.5" for n in range(1, 30)]),
+        ("seed", rows(1) + rows(2, range(130, 250, 10))),
+        ("seed", rows(1) + rows(2, range(100, 250, 10))),
+    ],
+    ids=["resumed", "a seed an episode", "run counts episodes", "goes on", "a step back"],
+)
+def test_one_training_is_one_run(column: str, lines: list[str]) -> None:
+    """Another seed alone is no other training, nor are steps alone that begin anew."""
+    assert read(table(lines, column)).keys() == {""}
+
+
+def test_without_steps_nothing_begins_anew() -> None:
+    """Rows are counted then."""
+    data = b"seed,reward\n" + b"".join(b"%d,%d.5\n" % (n // 5, n) for n in range(20))
+    assert read(data).keys() == {""}
+
+
+def test_each_training_is_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Listed under the file, with as many updates as it has rows, and no restart."""
+    (tmp_path / "results.csv").write_bytes(table([*rows(1), *rows(2), *rows(3)]))
+    main(["check", "--json", str(tmp_path)])
+    runs = {run["name"]: run for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert runs.keys() == {tmp_path.name, "results-seed-2", "results-seed-3"}
+    assert {run["progress"]["updates"] for run in runs.values()} == {12}
+    assert not [run for run in runs.values() if "restart" in json.dumps(run["findings"])]
+
+
+def test_a_training_that_begins_while_one_looks(tmp_path: Path) -> None:
+    """As when the file is read afterwards."""
+    watched, data = WatchedDirectory(tmp_path), table([*rows(1), *rows(2)])
+    for part in (data[:90], data[90:200], data[200:]):
+        with (tmp_path / "results.csv").open("ab") as file:
+            file.write(part)
+        watched.read_new()
+    assert watched.session.judge()
+    lengths = {run.name: len(run.timeline) for run in watched.session.sorted_runs()}
+    assert lengths == {tmp_path.name: 12, "results-seed-2": 12}
+    watched.follower.close()
