@@ -12,12 +12,18 @@ import re
 from array import array
 from collections.abc import Sequence
 
-from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
+from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.columns import RowAxes
-from ppo_top.parsers.shared.documents.fast_json import json_reader
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, find_step_key, parse_unix_time
+from ppo_top.parsers.shared.tables.plain_rows import (
+    Cell,
+    number_of,
+    parse_steps,
+    parse_times,
+    split_columns,
+)
 from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_header import (
     are_names,
@@ -31,18 +37,8 @@ from ppo_top.parsers.shared.tables.table_runs import TableRuns
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
-_MIN_JSON_BYTES = 1 << 15
-"""In shorter blocks, importing a JSON reader takes longer than it saves."""
-_NUMBER_BYTES = b"0123456789+-.eE\n"
-_MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
-"""JSON reads it as an integer, which has no sign."""
-_ROW_MARK = b'"",'
-"""Stands where a row begins, and after the last one."""
 _MAX_COLUMNS = 20_000
 _CONFIG_PREFIX = "config/"
-
-Cell = bytes | int | float | None
-"""A cell of a plain row: its text, or its number; empty cells are b"" or None."""
 
 
 class CsvParser(RowParser):
@@ -151,7 +147,7 @@ class CsvParser(RowParser):
         """Add many plain rows at once; False if a row is not plain or lacks its step."""
         if b'"' in block:
             return False
-        columns = _split_columns(block, self._delimiter.encode(), len(self._tags))
+        columns = split_columns(block, self._delimiter.encode(), len(self._tags))
         if columns is None:
             return False
         rows, run = len(columns[0]), self._runs.current
@@ -161,8 +157,8 @@ class CsvParser(RowParser):
             if self._step_index is None:
                 steps = array("q", range(run.count + 1, run.count + rows + 1))
             else:
-                steps = _parse_steps(columns[self._step_index])
-            times = _parse_times(
+                steps = parse_steps(columns[self._step_index])
+            times = parse_times(
                 columns[self._time_index] if self._time_index is not None else (), rows
             )
         except (ValueError, TypeError, OverflowError):
@@ -181,7 +177,7 @@ class CsvParser(RowParser):
         try:
             columns.add_cells(tag, axes, cells)
         except (TypeError, OverflowError):
-            columns.add_cells(tag, axes, list(map(_number_of, cells)))
+            columns.add_cells(tag, axes, list(map(number_of, cells)))
 
     def _pop_batch(self) -> Batch:
         """What was read of each training; problems and settings of the file are the first one's."""
@@ -193,74 +189,12 @@ class CsvParser(RowParser):
         return first
 
 
-def _number_of(cell: Cell) -> float | None:
-    """The number of a cell; words have none."""
-    if cell is None or cell == b"":
-        return None
-    return parse_number(cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell))
-
-
 def _index(tags: Sequence[str], name: str | None) -> int | None:
     return None if name is None else tags.index(name)
 
 
 def _value_at(numbers: Sequence[float | None], place: int | None) -> float | None:
     return numbers[place] if place is not None and place < len(numbers) else None
-
-
-def _split_columns(block: bytes, delimiter: bytes, width: int) -> Sequence[Sequence[Cell]] | None:
-    """The columns of a block of rows; None if a row has another number of cells."""
-    if len(block) >= _MIN_JSON_BYTES and not block.translate(None, _NUMBER_BYTES + delimiter):
-        columns = _columns_of_numbers(block, delimiter, width)
-        if columns is not None:
-            return columns
-    rows = [line.split(delimiter) for line in block.split(b"\n")[:-1]]
-    if not rows or any(len(row) != width for row in rows):
-        return None
-    return list(zip(*rows, strict=True))
-
-
-def _columns_of_numbers(block: bytes, delimiter: bytes, width: int) -> list[list[Cell]] | None:
-    """The columns of rows that hold plain numbers only, read as JSON; None if they do not fit."""
-    if _MINUS_ZERO.search(block):
-        return None
-    text = _ROW_MARK + block.replace(delimiter, b",").replace(b"\n", b"," + _ROW_MARK)
-    for _ in range(2):  # a replaced comma does not begin the next match
-        if b",," in text:
-            text = text.replace(b",,", b",null,")
-    try:
-        cells = json_reader()(b"[" + text[:-1] + b"]")
-    except ValueError:
-        return None
-    marks = cells[:: width + 1]
-    if marks.count("") != len(marks) or len(marks) != block.count(b"\n") + 1:
-        return None
-    return [cells[place :: width + 1] for place in range(1, width + 1)]
-
-
-def _parse_steps(cells: Sequence[Cell]) -> array[int]:
-    try:
-        return array("q", cells)  # type: ignore[arg-type]
-    except TypeError:
-        return array("q", map(_parse_step, cells))
-
-
-def _parse_step(cell: Cell) -> int:
-    """A step of a plain row, `2048` or `2.048e+06`; raises `ValueError` or `TypeError`."""
-    if isinstance(cell, int):
-        return cell
-    if isinstance(cell, bytes) and cell.isdigit():
-        return int(cell)
-    step = as_step(float(cell))  # type: ignore[arg-type]
-    if step is None:
-        raise ValueError("no step")
-    return step
-
-
-def _parse_times(cells: Sequence[Cell], rows: int) -> array[float]:
-    if not cells:
-        return array("d", [UNKNOWN_TIME]) * rows
-    return array("d", (parse_unix_time(float(cell)) for cell in cells))  # type: ignore[arg-type]
 
 
 def _are_distinct_metrics(tags: Sequence[str]) -> bool:

@@ -16,6 +16,7 @@ from ppo_top.files.log_reader import LogReader
 from ppo_top.model import State
 from ppo_top.parsers import csv_table, detect_format
 from ppo_top.parsers.csv_table import CsvParser
+from ppo_top.parsers.shared.tables import plain_rows
 from tests.support.parser_harness import cut_at, feed_parser, parse_every_way
 
 HERE = Path(__file__).parents[2]
@@ -205,8 +206,8 @@ def test_numbers_read_as_json_are_those_of_the_csv_module(
 ) -> None:
     """Large blocks of numbers go through a JSON parser: which reads each as Python does."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(csv_table, "_MIN_JSON_BYTES", 0)
-        patch.setattr(csv_table, "json_reader", lambda: import_module(reader).loads)
+        patch.setattr(plain_rows, "_MIN_JSON_BYTES", 0)
+        patch.setattr(plain_rows, "json_reader", lambda: import_module(reader).loads)
         lines = [",".join([str(k), *row]) for k, row in enumerate(rows)]
         text = "\n".join(["step,loss,kl,entropy", *lines, ""])
         read = feed_parser(CsvParser(), [text.encode()])
@@ -220,7 +221,7 @@ def test_rows_of_another_width_are_read_one_by_one(
     odd: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Cells of a block never slip into the next column or row."""
-    monkeypatch.setattr(csv_table, "_MIN_JSON_BYTES", 0)
+    monkeypatch.setattr(plain_rows, "_MIN_JSON_BYTES", 0)
     rows = ["7,0.5,0.25,1.5"] * 9
     text = "\n".join(["step,loss,kl,entropy", *rows, odd, *rows, ""])
     whole = CsvParser().feed(text.encode())

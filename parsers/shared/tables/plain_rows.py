@@ -1,0 +1,87 @@
+"""Many plain rows of a table at once, as columns: no quotes, and as many cells in each row."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Sequence
+
+from ppo_top.model import UNKNOWN_TIME
+from ppo_top.parsers.shared.documents.fast_json import json_reader
+from ppo_top.parsers.shared.names.axes import parse_unix_time
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+
+_MIN_JSON_BYTES = 1 << 15
+"""In shorter blocks, importing a JSON reader takes longer than it saves."""
+_NUMBER_BYTES = b"0123456789+-.eE\n"
+_MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
+"""JSON reads it as an integer, which has no sign."""
+_ROW_MARK = b'"",'
+"""Stands where a row begins, and after the last one."""
+
+Cell = bytes | int | float | None
+"""A cell of a plain row: its text, or its number; empty cells are b"" or None."""
+
+
+def split_columns(block: bytes, delimiter: bytes, width: int) -> Sequence[Sequence[Cell]] | None:
+    """The columns of a block of rows; None if a row has another number of cells."""
+    if len(block) >= _MIN_JSON_BYTES and not block.translate(None, _NUMBER_BYTES + delimiter):
+        columns = _columns_of_numbers(block, delimiter, width)
+        if columns is not None:
+            return columns
+    rows = [line.split(delimiter) for line in block.split(b"\n")[:-1]]
+    if not rows or any(len(row) != width for row in rows):
+        return None
+    return list(zip(*rows, strict=True))
+
+
+def _columns_of_numbers(block: bytes, delimiter: bytes, width: int) -> list[list[Cell]] | None:
+    """The columns of rows that hold plain numbers only, read as JSON; None if they do not fit."""
+    if _MINUS_ZERO.search(block):
+        return None
+    text = _ROW_MARK + block.replace(delimiter, b",").replace(b"\n", b"," + _ROW_MARK)
+    for _ in range(2):  # a replaced comma does not begin the next match
+        if b",," in text:
+            text = text.replace(b",,", b",null,")
+    try:
+        cells = json_reader()(b"[" + text[:-1] + b"]")
+    except ValueError:
+        return None
+    marks = cells[:: width + 1]
+    if marks.count("") != len(marks) or len(marks) != block.count(b"\n") + 1:
+        return None
+    return [cells[place :: width + 1] for place in range(1, width + 1)]
+
+
+def parse_steps(cells: Sequence[Cell]) -> array[int]:
+    """The steps of a column; raises `ValueError`, `TypeError` or `OverflowError`."""
+    try:
+        return array("q", cells)  # type: ignore[arg-type]
+    except TypeError:
+        return array("q", map(_parse_step, cells))
+
+
+def _parse_step(cell: Cell) -> int:
+    """A step of a plain row, `2048` or `2.048e+06`; raises `ValueError` or `TypeError`."""
+    if isinstance(cell, int):
+        return cell
+    if isinstance(cell, bytes) and cell.isdigit():
+        return int(cell)
+    step = as_step(float(cell))  # type: ignore[arg-type]
+    if step is None:
+        raise ValueError("no step")
+    return step
+
+
+def parse_times(cells: Sequence[Cell], rows: int) -> array[float]:
+    """Unix seconds of a column, or NaN for so many rows without one; raises as `parse_steps`."""
+    if not cells:
+        return array("d", [UNKNOWN_TIME]) * rows
+    return array("d", (parse_unix_time(float(cell)) for cell in cells))  # type: ignore[arg-type]
+
+
+def number_of(cell: Cell) -> float | None:
+    """The number of a cell; words have none."""
+    if cell is None or cell == b"":
+        return None
+    return parse_number(cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell))
