@@ -15,6 +15,7 @@ from ppo_top.output.follow import ChangeReporter
 from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
+from tests.support.screens import FakeClock
 
 pytestmark = pytest.mark.no_cover  # what coverage remembers would be counted as ours
 
@@ -28,7 +29,8 @@ class FollowSession:
     """What `check --follow` does, poll after poll, and its memory."""
 
     def __init__(self, root: Path) -> None:
-        self.follower = Follower([root])
+        self.clock = FakeClock()
+        self.follower = Follower([root], clock=self.clock)
         self.session = Session(Settings())
         self.events_sent = 0
         self.reporter = ChangeReporter(self.session, self._say)
@@ -37,9 +39,9 @@ class FollowSession:
         self.events_sent += 1
 
     def poll_once(self) -> None:
-        """One poll."""
+        """One poll, so long after the last one that nothing is put off."""
         self.follower.wait(0.0)
-        self.follower._next_sweep = 0.0  # half a second has passed
+        self.clock.now += 60.0
         read_to_end(self.follower, self.session)
         self.reporter.report_changes(0.0)
 
