@@ -116,25 +116,26 @@ class RewardPoints:
         if self.may_be_window and self.sample.kind == "":
             self._compare_with_window(steps)
         fresh = self._fresh(value, total)
-        if self.blocks is not None:
-            self.rows_per_window = self._rows_per_window(self.window_episodes)
-            if not self.blocks.add(value if fresh is None else fresh, episodes):
-                return []
-            merged = self.blocks.merge_pairs()
-            self.noise = self.blocks.noise()
-            return None if merged else self.blocks.points(1)
-        if (
-            self.sample.kind == "window"
-            and not self.counted
-            and len(self.row_noise.estimators) == 1
-        ):
+        if self.blocks is None:
+            return [self._point_of_row(value)]
+        self.rows_per_window = self._rows_per_window(self.window_episodes)
+        if not self.blocks.add(value if fresh is None else fresh, episodes):
+            return []
+        merged = self.blocks.merge_pairs()
+        self.noise = self.blocks.noise()
+        return None if merged else self.blocks.points(1)
+
+    def _point_of_row(self, value: float) -> RewardPoint:
+        """A row that is a point by itself; a window that has not filled yet is noisier."""
+        lone = len(self.row_noise.estimators) == 1
+        if self.sample.kind == "window" and not self.counted and lone:
             self.row_noise = RowNoise(NOISE_LAGS)
         size = self.window_episodes
         filled = math.sqrt(min(1.0, max(self.episodes, 1.0) / size)) if size else 1.0
         noise = self.row_noise.add(value, self._rows_per_window(size)) * filled
         self.rows_per_window = self._rows_per_window(self.window_episodes)
         self.noise = max(noise, self._chance()) if noise == noise else noise
-        return [RewardPoint(value, 1.0 / filled)]
+        return RewardPoint(value, 1.0 / filled)
 
     def _compare_with_window(self, steps: int) -> None:
         """Rule out that rows are means of the last `USUAL_WINDOW` episodes, by their lengths.
