@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -26,11 +27,22 @@ PATIENCE_S = 60.0
 
 def program(*names: str) -> str:
     """The path of a program by one of its names; without it the test is skipped."""
-    for found in filter(None, map(shutil.which, names)):
-        return found
+    return next(filter(None, map(shutil.which, names)), None) or missing(names[0])
+
+
+def library(name: str) -> Any:
+    """A module of another project; without it the tests of the file are skipped."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        missing(name)
+
+
+def missing(name: str) -> NoReturn:
+    """Skip, or fail where the program has just been installed."""
     if os.environ.get(REQUIRED):
-        pytest.fail(f"needs {names[0]}")
-    pytest.skip(f"needs {names[0]}")
+        pytest.fail(f"needs {name}")
+    pytest.skip(f"needs {name}", allow_module_level=True)
 
 
 def free_address() -> str:
