@@ -43,6 +43,8 @@ _NOT_FLAT = (b"[", b"true", b"false", b"\\ud", b"\\uD")
 """Lists and booleans, and perhaps half of a surrogate pair."""
 _SPECIAL_KEY = re.compile(r"^done$|^config/|train_runtime$|^global_step/max_steps$")
 """Keys of settings, of the end, and of a step within a text."""
+_SETTINGS_KEYS = frozenset({"config", "args", "hparams", "hyperparameters"})
+"""Keys of an object of settings, and types of a record that holds nothing else."""
 _RUNTIME_KEYS = ("train_runtime", "train/train_runtime")
 
 
@@ -133,11 +135,12 @@ class JsonLinesParser(RowParser):
     def _add_record(
         self, values: Mapping[str, object], outer: Mapping[str, object], null: float | None
     ) -> None:
+        metrics, settings = _settings_apart(values)
+        self._config |= dict(settings_of(settings))
+        if not metrics:
+            return
         self._count += 1
-        settings = values.get("config")
-        if isinstance(settings, dict):
-            self._config |= dict(settings_of(settings))
-        flat = {tag: value for tag, value in flatten(values) if not tag.startswith("config/")}
+        flat = dict(flatten(metrics))
         step = step_of(outer) if outer is not values else step_of(flat)
         if (stated := step_and_total(flat)) is not None:
             self._config["max_steps"] = stated[1]
@@ -152,6 +155,18 @@ class JsonLinesParser(RowParser):
             self._ended = RunEnd(State.FINISHED, "done: true")
         elif any(name in values for name in _RUNTIME_KEYS):
             self._ended = RunEnd(State.FINISHED, "train_runtime")
+
+
+def _settings_apart(
+    record: Mapping[str, object],
+) -> tuple[Mapping[str, object], dict[str, object]]:
+    """What a record measures, and its settings: all of it where its type says so."""
+    named = {key: held for key in _SETTINGS_KEYS if isinstance(held := record.get(key), dict)}
+    settings = {name: value for held in named.values() for name, value in held.items()}
+    if record.get("type", record.get("event")) in tuple(_SETTINGS_KEYS):
+        rest = record.keys() - named.keys() - {"type", "event"}
+        return {}, {key: record[key] for key in record if key in rest} | settings
+    return {key: value for key, value in record.items() if key not in named}, settings
 
 
 def _times_of(rows: Rows, tags: Sequence[str]) -> array[float]:

@@ -9,6 +9,7 @@ import re
 from pathlib import PurePath
 
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import parse_unix_time
 from ppo_top.parsers.shared.tables.point_lines import LinePoint, PointLinesParser
 from ppo_top.parsers.shared.text.line_splitter import Segment
@@ -37,9 +38,17 @@ class TensorBoardCsvParser(PointLinesParser):
 
 
 def tag_of(path: str) -> str:
-    """The tag in a file's name, its group before a slash again; `Value` where it has none."""
-    match = _NAME.search(PurePath(path).stem)
-    return match[1].replace("_", "/", 1) if match else "Value"
+    """The tag in a file's name, its group before a slash again.
+
+    A file that was renamed may still say what it holds, between other words: `ppo_rewards_2.csv`;
+    else `Value`.
+    """
+    stem = PurePath(path).stem
+    if match := _NAME.search(stem):
+        return match[1].replace("_", "/", 1)
+    words = metric_names.split_words(stem)
+    telling = [at for at, word in enumerate(words) if word in metric_names.METRIC_WORDS]
+    return "_".join(words[telling[0] : telling[-1] + 1]) if telling else "Value"
 
 
 def claims(_name: str, head: bytes) -> bool | None:

@@ -24,6 +24,9 @@ OWN_NAMES = "own-names"
 MAYBE = "maybe"
 """Marks a name that suggests a metric, but may well be another one."""
 
+EITHER_SIGN = "either-sign"
+"""Marks a name under which some scripts log a metric and others its negative."""
+
 _HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
 _LAST_NUMBER = re.compile(r"_\d{1,2}$")
 """The number of an agent or a network: `reward_1`, `actor_loss_2`."""
@@ -37,7 +40,8 @@ class Meaning(NamedTuple):
 
     `per_episode`: one point per episode, to be aligned with updates. `zero_missing`: 0 means "no
     measurement". `priority`: of two tags of one metric, the lower number wins. `fallback`: guessed
-    from the name alone. `sample`: what one point is.
+    from the name alone. `sample`: what one point is. `either_sign`: the first value tells whether
+    the number is the metric or its negative.
     """
 
     concept: str
@@ -48,6 +52,7 @@ class Meaning(NamedTuple):
     priority: int = 0
     fallback: bool = False
     sample: Sample = UNKNOWN_SAMPLE
+    either_sign: bool = False
 
 
 def meaning(trainer: Trainer, tag: str, aliases: Mapping[str, str] | None = None) -> Meaning | None:
@@ -147,7 +152,14 @@ def _guess_meaning(tag: str) -> Meaning | None:
     binned, window = "bin" in guess.words, _MEAN_WINDOW.search(tag.lower())
     sample = Sample("episode") if binned else UNKNOWN_SAMPLE
     sample = Sample("window", int(window[1])) if window else sample
-    return Meaning(guess.alias, per_episode=binned, priority=number, fallback=True, sample=sample)
+    return Meaning(
+        guess.alias,
+        per_episode=binned,
+        priority=number,
+        fallback=True,
+        sample=sample,
+        either_sign=EITHER_SIGN in guess.words,
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -166,4 +178,8 @@ def reward_by_name(trainer: Trainer, tag: str) -> Meaning | None:
 def suggested_alias(tag: str) -> str | None:
     """The alias that a tag of an unknown trainer may stand for (`entropy neg`), if unsure."""
     found = _best_guess(tag)
-    return found[1].alias if found is not None and MAYBE in found[1].words else None
+    if found is None:
+        return None
+    if EITHER_SIGN in found[1].words:
+        return f"{found[1].alias} neg"
+    return found[1].alias if MAYBE in found[1].words else None

@@ -18,8 +18,9 @@ from ppo_top.catalogue import (
     meaning,
     reward_by_name,
 )
-from ppo_top.model import Axis, Sample, Series
+from ppo_top.model import HEAD_ROWS, Axis, Sample, Series
 from ppo_top.runs.locations import EVALUATION_NAME
+from ppo_top.runs.meaning_by_values import counts_one_episode, settle_sign
 from ppo_top.runs.row_merge import ConceptStream
 from ppo_top.runs.segments import StepMapping
 from ppo_top.runs.source import SourceState
@@ -74,11 +75,29 @@ class SourceChain:
         found = {}
         for tag in self.tags:
             known = meaning(self.trainer, self.full_names.get(tag, tag), self.user_tags)
+            if known is not None and known.either_sign:
+                known = settle_sign(known, self._first_values(tag))
             if known is not None:
                 found[tag] = known
+        for tag in _open_steps(found):
+            if counts_one_episode(self._first_values(tag)):
+                found[tag] = found[tag]._replace(concept="ep_len")
         if all(known.concept != "reward_mean" for known in found.values()):
             found |= self._users_reward()
         return found
+
+    def is_settled(self) -> bool:
+        """Whether no count of steps has turned out to be that of each episode."""
+        return not any(counts_one_episode(self._first_values(tag)) for tag in self.open_steps())
+
+    def open_steps(self) -> list[str]:
+        """The tags that may count the steps of each episode or those so far, by their name."""
+        return _open_steps(self.meanings)
+
+    def _first_values(self, tag: str) -> Sequence[float]:
+        """The first values of a tag, also where its oldest points have been dropped."""
+        heads = (source.facts.heads.get(tag) for source in self.sources)
+        return next((head.values[:HEAD_ROWS] for head in heads if head is not None), ())
 
     def _users_reward(self) -> dict[str, Meaning]:
         """The tag that a user's own callback seems to log the reward under, and its meaning."""
@@ -102,6 +121,15 @@ class SourceChain:
         return -first.rank, is_evaluation, -length, len(path.parts), self.key
 
 
+def _open_steps(meanings: Mapping[str, Meaning]) -> list[str]:
+    """The first guessed count of steps beside a count of episodes and no length of episodes."""
+    concepts = {known.concept for known in meanings.values()}
+    if "episode" not in concepts or "ep_len" in concepts:
+        return []
+    steps = (tag for tag, known in meanings.items() if known.concept == "step")
+    return [tag for tag in steps if meanings[tag].fallback][:1]
+
+
 class SourceSelection(NamedTuple):
     """The streams of a run, its trainer, and the series that defines its segments."""
 
@@ -117,10 +145,12 @@ class SourceSelection(NamedTuple):
     """(source, tag) -> concept, for every known tag, charted or not."""
     uncertain_chains: tuple[tuple[SourceChain, SourceChain, bool], ...] = ()
     """(chain, main chain, whether they count the same), where only their lengths show that."""
+    open_chains: tuple[SourceChain, ...] = ()
+    """Those with a count of steps of which it is not known yet whether it is each episode's."""
 
     def is_current(self) -> bool:
         """Whether the same choice would be made now."""
-        return all(
+        return all(chain.is_settled() for chain in self.open_chains) and all(
             _has_same_length(chain, main) is same for chain, main, same in self.uncertain_chains
         )
 
@@ -157,6 +187,7 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
             if tag in source.series
         },
         tuple((chain, main, _has_same_length(chain, main)) for chain in uncertain),
+        tuple(chain for chain in chains if chain.open_steps()),
     )
 
 

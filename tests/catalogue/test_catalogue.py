@@ -231,7 +231,13 @@ GUESSES = [
     ("eval/loss", None),
     ("accuracy", None),
     ("critic/lr", None),
-    ("entropy_loss", None),
+    ("entropy_loss", "entropy"),
+    ("env_reward", "reward_mean"),
+    ("Avg_Fitness", "reward_mean"),
+    ("Best_Fitness", "reward_max"),
+    ("Avg predator reward", "reward_component_mean{predator}"),
+    ("total_left_agent_reward", "reward_component_mean{left_agent}"),
+    ("avg_step_reward", None),
     ("std-test-episode-return", "eval_reward_std"),
     ("eval/return_std", "eval_reward_std"),
     ("max-test-episode-return", None),
@@ -258,16 +264,17 @@ GUESSES = [
 
 @pytest.mark.parametrize(("tag", "expected"), GUESSES)
 def test_tags_of_unknown_trainers_are_guessed_with_care(tag: str, expected: str | None) -> None:
-    """A likely name counts as a guess; where the sign cannot be known (entropy_loss), nothing."""
+    """A likely name counts as a guess; of entropy_loss the first value has to tell the sign."""
     found = meaning(UNKNOWN_TRAINER, tag)
     assert (found.concept if found else None) == expected
+    assert found is None or found.either_sign == ("entropy_loss" in tag)
     assert found is None or found.fallback
 
 
 @pytest.mark.parametrize(
     ("tag", "alias"),
     [
-        ("losses/entropy_loss", "entropy neg"),
+        ("shaped_reward", "reward_mean"),
         ("clip", "clip_fraction"),
         ("returns", "reward_mean"),
         ("profit", "reward_mean"),
@@ -276,9 +283,14 @@ def test_tags_of_unknown_trainers_are_guessed_with_care(tag: str, expected: str 
     ],
 )
 def test_a_name_that_may_mean_a_metric_is_only_suggested(tag: str, alias: str | None) -> None:
-    """Its sign or its meaning is open; what is suggested is an alias for the settings file."""
+    """Its meaning is open; what is suggested is an alias for the settings file."""
     assert suggested_alias(tag) == alias
     assert alias is None or (meaning(UNKNOWN_TRAINER, tag) is None and alias_meaning(alias))
+
+
+def test_where_values_do_not_tell_the_sign_the_usual_one_is_suggested() -> None:
+    """Most scripts log what they minimise: minus the entropy."""
+    assert suggested_alias("losses/entropy_loss") == "entropy neg"
 
 
 def test_an_episodic_return_is_that_of_one_episode() -> None:

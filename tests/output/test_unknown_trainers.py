@@ -206,16 +206,14 @@ def test_an_unsure_name_is_suggested_as_a_line_of_the_settings(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The report says what to paste; with it in the settings, the metric is judged."""
-    columns = {**{name: PPO[name] for name in ("ret", "pi_loss", "vf")}}
-    write_csv(tmp_path / "train", {**columns, "entropy_loss": lambda i: -0.69 + 0.004 * i})
-    assert checked(tmp_path, capsys)["judged_by"]["suggested_tags"] == {
-        "entropy_loss": "entropy neg"
-    }
+    columns = {**{name: PPO[name] for name in ("ret", "pi_loss", "ent")}}
+    write_csv(tmp_path / "train", {**columns, "critic": lambda i: 5.0 * 0.98**i})
+    assert checked(tmp_path, capsys)["judged_by"]["suggested_tags"] == {"critic": "value_loss"}
     main(["check", str(tmp_path)])
-    assert '[tags] "entropy_loss" = "entropy neg"' in capsys.readouterr().out
-    (tmp_path / "ppo-top.toml").write_text('[tags]\n"entropy_loss" = "entropy neg"\n')
+    assert '[tags] "critic" = "value_loss"' in capsys.readouterr().out
+    (tmp_path / "ppo-top.toml").write_text('[tags]\n"critic" = "value_loss"\n')
     judged = checked(tmp_path, capsys)["judged_by"]
-    assert judged["suggested_tags"] == {} and "entropy" not in judged["not_logged"]
+    assert judged["suggested_tags"] == {} and "value_loss" not in judged["not_logged"]
 
 
 def test_nan_names_its_metrics_and_their_tags(

@@ -296,3 +296,26 @@ def test_a_script_may_spell_its_step_as_it_likes(name: str) -> None:
     data = b"".join(b'{"%s": %d, "reward": 0.5}\n' % (name.encode(), at) for at in (10, 20))
     assert json_lines.claims("metrics.jsonl", data) is True
     assert parse_every_way(JsonLinesParser, data).steps("reward") == [10, 20]
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        '{"type": "config", "lr": 0.1, "steps": 400, "gamma": 0.9}',
+        '{"event": "hparams", "argv": ["x.py", "--lr"], "args": {"lr": 0.1, "gamma": 0.9}}',
+        '{"args": {"lr": 0.1, "gamma": 0.9}}',
+    ],
+)
+def test_a_record_of_settings_is_no_row(record: str) -> None:
+    """It measures nothing: the next record is the first."""
+    found = parse_every_way(JsonLinesParser, f'{record}\n{{"reward": 3.5}}\n'.encode())
+    assert list(found.points) == ["reward"]
+    assert found.steps("reward") == [1]
+    assert (found.config["lr"], found.config["gamma"]) == (0.1, 0.9)
+
+
+def test_settings_may_stand_in_each_record() -> None:
+    """Beside the metrics, of which they are none."""
+    line = b'{"step": 7, "loss": 0.5, "args": {"lr": 0.1}}\n'
+    found = parse_every_way(JsonLinesParser, line)
+    assert (list(found.points), found.config) == (["step", "loss"], {"lr": 0.1})

@@ -31,6 +31,9 @@ def test_every_line_is_a_point() -> None:
         ("run-PPO_1-tag-rollout_ep_rew_mean.csv", "rollout/ep_rew_mean"),
         ("run-.-tag-charts_episodic_return.csv", "charts/episodic_return"),
         ("PPO_1.csv", "Value"),
+        ("ctf_rewards_2.csv", "rewards"),
+        ("explained_variance.csv", "explained_variance"),
+        ("seed3 value-loss final.csv", "value_loss"),
     ],
 )
 def test_the_name_holds_the_tag(name: str, tag: str) -> None:

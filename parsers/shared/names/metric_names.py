@@ -21,6 +21,7 @@ METRIC_WORDS = _word_set(
     explained variance ev vf pg vloss ploss score scores success accuracy acc perplexity ppl fps sps
     ratio std eprew epret eplen ep episodic episodes value values critic actor policy td qf q
     vpred temperature alpha noise eval timesteps throughput win wins winrate
+    fitness exploitability elo
     """
 )
 """A name with one of these words is worth charting."""
@@ -72,6 +73,8 @@ _STEP_WORDS = {
     "itr": "iteration",
     "it": "iteration",
     "learningiteration": "iteration",
+    "cycle": "iteration",
+    "aftercycle": "iteration",
     "trainingiteration": "iteration",
     "update": "iteration",
     "numupdates": "iteration",
@@ -151,5 +154,5 @@ def is_prose(name: str) -> bool:
 
 def is_reward(name: str) -> bool:
     """Whether the number is a reward, a return or a score."""
-    words = {"reward", "rewards", "rew", "return", "returns", "score"}
+    words = {"reward", "rewards", "rew", "return", "returns", "score", "fitness"}
     return not words.isdisjoint(split_words(name)) or chinese.is_reward(name)

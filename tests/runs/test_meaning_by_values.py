@@ -1,0 +1,93 @@
+"""Names that scripts use for two things: the first values show which of them is meant."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ppo_top.cli import main
+from tests.support.growing_logs import WatchedDirectory
+
+
+def meanings(folder: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, str | None]:
+    """tag -> concept, as `check --json` has them."""
+    main(["check", "--json", "--no-cache", str(folder)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    return {metric["tag"]: metric["concept"] for metric in run["metrics"]}
+
+
+def write_table(path: Path, header: str, rows: list[str]) -> Path:
+    """A table of a script of somebody's own."""
+    path.write_text("\n".join([header, *rows, ""]))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "entropy"),
+    [(-1.38, -0.4, 0.4), (1.38, 0.4, 0.4), (-1.42, 0.3, -0.3), (0.012, 0.004, None)],
+    ids=["minus", "plain", "a narrow Gaussian at the end", "times a coefficient"],
+)
+def test_an_entropy_loss_has_the_sign_of_an_untrained_policy(
+    first: float,
+    last: float,
+    entropy: float | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Whose entropy is positive; a first value near zero tells nothing."""
+    course = [first + (last - first) * i / 39 for i in range(40)]
+    rows = [f"{i},{20 + i},{value:.4f}" for i, value in enumerate(course, 1)]
+    write_table(tmp_path / "train.csv", "update,reward,entropy_loss", rows)
+    expected = None if entropy is None else "entropy"
+    assert meanings(tmp_path, capsys)["entropy_loss"] == expected
+    if entropy is not None:
+        watched = WatchedDirectory(tmp_path)
+        watched.finish()
+        (run,) = watched.session.runs.values()
+        assert run.evaluation.timeline.tracks["entropy"].values[-1] == pytest.approx(entropy)
+
+
+STEPS = {
+    "of each episode": ([120, 80, 200, 150, 90, 110, 95, 130], "ep_len"),
+    "of episodes that end at the limit": ([200] * 8, "ep_len"),
+    "of episodes that grow": ([9, 10, 12, 11, 14, 18, 25, 40], "ep_len"),
+    "so far": ([120, 200, 400, 550, 640, 750, 845, 975], "step"),
+    "so far, one of them logged again": ([120, 200, 200, 550, 640, 750, 845, 975], "step"),
+}
+
+
+@pytest.mark.parametrize("case", STEPS)
+def test_steps_beside_episodes(
+    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A count of all so far only rises; lengths fall or repeat."""
+    steps, concept = STEPS[case]
+    rows = [f"{i},{20 + i % 3},{count}" for i, count in enumerate(steps, 1)]
+    write_table(tmp_path / "train.csv", "episode,reward,steps", rows)
+    assert meanings(tmp_path, capsys)["steps"] == concept
+
+
+def test_a_name_that_says_length_is_left_the_length(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Then `steps` is something else, whatever its values do."""
+    rows = [f"{i},{20 + i % 3},{5 + i % 2},{100 - i}" for i in range(1, 12)]
+    write_table(tmp_path / "train.csv", "episode,reward,ep_len,steps", rows)
+    found = meanings(tmp_path, capsys)
+    assert (found["ep_len"], found["steps"]) == ("ep_len", "step")
+
+
+def test_a_log_that_grows_ends_as_one_that_is_read_at_once(tmp_path: Path) -> None:
+    """The third episode is the first shorter one: what was judged before it is judged again."""
+    path = write_table(tmp_path / "train.csv", "episode,reward,steps", ["1,20,80", "2,21,120"])
+    watched = WatchedDirectory(tmp_path)
+    watched.read_and_judge()
+    (run,) = watched.session.runs.values()
+    assert "ep_len" not in run.evaluation.timeline.tracks
+    with path.open("a") as log:
+        log.write("3,22,90\n4,20,130\n")
+    watched.read_and_judge()
+    (run,) = watched.session.runs.values()
+    assert list(run.evaluation.timeline.tracks["ep_len"].values) == [80.0, 120.0, 90.0, 130.0]
