@@ -15,6 +15,12 @@ UNSURE_CONSOLE_NAMES = (
 """Names of consoles that other texts have, too: their content decides."""
 
 FILE_NAMES: Mapping[str, Mapping[str, str]] = {
+    "bare_table": {
+        "bare-table": (
+            r"(?i:(?:rewards?|returns?|scores?|episodes?|train\w*|results?|metrics|progress|log)"
+            r"[\w-]*\.csv$)"
+        )
+    },
     "console": {
         "console": (
             r"(?i:\.(?:log|out|err|stdout|stderr)(?:\.\d+)?$"

@@ -69,7 +69,7 @@ SYSTEMS = (
         "`key=value`, or your own regular expression; CSV and TSV, JSON lines, a JSON list of rows "
         "or object of lists (`history.json`), one number a line (`rewards.txt`); a file that you "
         "name may be called anything",
-        ("console", "csv", "jsonl", "json-document", "number-list"),
+        ("console", "csv", "jsonl", "json-document", "number-list", "bare-table"),
         ("demo_logs/torch_cartpole/stdout.log",),
     ),
     LogSystem(

@@ -25,6 +25,11 @@ class BatchBuilder:
         """The step of the last record of the training that is read now."""
         return self._trainings.current.step
 
+    @property
+    def expects_training(self) -> bool:
+        """Whether something says that another training may begin."""
+        return bool(self._trainings.current.starts.reason)
+
     def pop_batch(self, problems: list[Problem]) -> Batch:
         """Everything since the last call as a batch."""
         first, *others = self._trainings.pop_batches()

@@ -63,7 +63,7 @@ class FastPath:
     def _read_lines(
         self, process: ProcessStream, layout: LineLayout, data: bytes, offset: int, start: int
     ) -> int:
-        """Read lines of one layout until a step falls: perhaps another training begins there."""
+        """Read lines of one layout until a step falls, where a training or a lap may begin."""
         steps: list[int] = []
         rows: list[Sequence[bytes]] = []
         end = start
@@ -71,7 +71,8 @@ class FastPath:
         while len(rows) < most and (match := layout.pattern.match(data, end)):
             words = match.groups()
             step = layout.step_of(words)
-            if step is None or (steps and step < steps[-1]):
+            before = steps[-1] if steps else process.step
+            if step is None or (before is not None and step < before):
                 break
             steps.append(step)
             rows.append(words)

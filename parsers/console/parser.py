@@ -356,7 +356,8 @@ class ConsoleParser:
         """Add a record at its own step, else at the last one."""
         self._builder.add_settings(found.config, name)
         if found.values or found.step is not None:
-            step, counted = self._processes[name].step_of(found)
+            may_begin = self._builder.expects_training
+            step, counted = self._processes[name].step_of(found, may_begin=may_begin)
             self._builder.add_record(name, found, step, counted=counted)
 
 

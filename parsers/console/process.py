@@ -17,6 +17,7 @@ from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.console.records.evaluation_part import EvaluationPart
 from ppo_top.parsers.console.records.joined_lines import JoinedLines
 from ppo_top.parsers.console.records.line_templates import LineTemplates
+from ppo_top.parsers.console.steps.laps import Laps
 from ppo_top.parsers.console.steps.training_starts import is_training_number
 from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
 from ppo_top.parsers.console.tables.tune_table import TuneTable
@@ -66,6 +67,7 @@ class ProcessStream:
         self.axis = ""
         """What `step` counts; "" until a line has said a step."""
         self._has_records = False
+        self._laps = Laps()
         self._steps_by_axis: Counter[str] = Counter()
         self._headings_only = True
         self._headings_are_stray = False
@@ -134,8 +136,12 @@ class ProcessStream:
             return ConsoleRecord([], config=dict(found.values))
         return found
 
-    def step_of(self, found: ConsoleRecord) -> GivenStep:
-        """The step of a record: its own, else the last one, else the number of records."""
+    def step_of(self, found: ConsoleRecord, *, may_begin: bool = False) -> GivenStep:
+        """The step of a record: its own, else the last one, else the number of records.
+
+        `may_begin`: it may be the first of another training, as something else says.
+        """
+        found = self._begin_laps(found) if may_begin else self._laps.counts_on(found)
         self._has_records = True
         self._record_count += 1
         if found.step is None:
@@ -149,6 +155,10 @@ class ProcessStream:
         self._kinds_here.clear()
         self.step, self.axis = found.step, found.axis
         return GivenStep(found.step)
+
+    def _begin_laps(self, found: ConsoleRecord) -> ConsoleRecord:
+        self._laps = Laps()
+        return self._laps.counts_on(found)
 
     def _step_below_heading(self, found: ConsoleRecord) -> int:
         """The step that the last heading said, unless it is a stray one.
@@ -169,7 +179,8 @@ class ProcessStream:
 
     def follows_steps(self, axis: str) -> bool:
         """Whether a step of this kind is simply the next one."""
-        return self._has_records and axis == self.axis and not self._headings_are_stray
+        is_known = self._has_records and axis == self.axis
+        return is_known and not (self._headings_are_stray or self._laps.has_turned)
 
     @property
     def is_plain(self) -> bool:

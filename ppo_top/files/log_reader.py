@@ -256,7 +256,8 @@ class LogReader:
         if tag is not None:
             name = tag(without_compression(self.tail.path))
             batch.points = [
-                Points(name, each.steps, each.times, each.values) for each in batch.points
+                Points(each.tag or name, each.steps, each.times, each.values)
+                for each in batch.points
             ]
         return batch
 

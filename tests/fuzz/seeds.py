@@ -93,6 +93,7 @@ def seeds() -> dict[str, list[bytes]]:
         name: [with_cuts(data[:MAX_SEED_BYTES]) for data in sorted(logs, key=len)[:MAX_SEEDS]]
         for name, logs in by_format.items()
     }
+    found["bare-table"] = [with_cuts(b"0,1.5,200,1.0\n1,-2e3,93,nan\n2,0.5,12,1755339958\n" * 9)]
     found["number-list"] = [with_cuts(b"reward\n1.5\n-2e3\nnan\n" * 20)]
     found["tensorboard-csv"] = [with_cuts(DOWNLOADED_CSV_SEED)]
     found["json-document"] = JSON_DOCUMENT_SEEDS

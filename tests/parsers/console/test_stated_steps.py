@@ -209,3 +209,41 @@ def test_a_paste_that_begins_inside_a_block() -> None:
     read = parse_every_way(ConsoleParser, text.encode())
     assert read.values_by_step()["Mean reward"] == [(1, 1.25), (2, 2.25), (3, 3.25)]
     assert not read.counts_updates
+
+
+def updates(iterations: int, length: int, heading: str = "") -> bytes:
+    """What a loop prints that says how far it is in each iteration only."""
+    return "".join(
+        heading.format(n) + f"[Update {k}/{length}] PolicyLoss=-0.{n}{k} KL=0.01 RewardMean={n}.5\n"
+        for n in range(1, iterations + 1)
+        for k in range(1, length + 1)
+    ).encode()
+
+
+@pytest.mark.parametrize("heading", ["", "#### epoch: {} ####\n", "evaluated: fine\n"])
+def test_a_short_counter_that_begins_anew_counts_on(heading: str) -> None:
+    """`[Update 4/4]` and then `[Update 1/4]`: the fifth update, and no restart."""
+    read = parse_every_way(ConsoleParser, updates(30, 4, heading))
+    assert read.steps("RewardMean") == list(range(1, 121))
+
+
+def test_a_long_counter_that_begins_anew_is_another_start() -> None:
+    """Nobody looks at seventeen minibatches of an update; it went back."""
+    read = parse_every_way(ConsoleParser, updates(2, 17))
+    assert read.steps("RewardMean") == [*range(1, 18), *range(1, 18)]
+
+
+def test_a_short_counter_that_stops_early_went_back() -> None:
+    """It did not come to its end: what follows begins again."""
+    read = parse_every_way(ConsoleParser, updates(1, 4)[:-50] + b"\n" + updates(1, 4))
+    assert read.steps("RewardMean")[:5] == [1, 2, 3, 1, 2]
+
+
+def test_a_short_training_for_each_seed_is_one_each() -> None:
+    """Another seed is printed before each: these are trainings, not laps."""
+    log = b"".join(b"seed: %d\n" % seed + updates(1, 4) for seed in (1, 2, 3))
+    parser = ConsoleParser()
+    batches = [parser.feed(log), parser.finish()]
+    found = [each for batch in batches for each in (batch, *batch.rest) if each.points]
+    steps = [{tuple(each.steps) for each in batch.points} for batch in found]
+    assert steps == [{(1, 2, 3, 4)}] * 3

@@ -1,0 +1,82 @@
+"""A table without a header, as `csv.writer.writerow([episode, reward, steps])` leaves it.
+
+The first column counts. The second one is what the file's name says, if that is a reward; the
+others are named by their place, for a line of `[tags]`. A column of unix seconds is the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import PurePath
+
+from ppo_top.model import UNKNOWN_TIME, Problem
+from ppo_top.parsers.base import HEAD_BYTES, Format
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.axes import parse_unix_time
+from ppo_top.parsers.shared.tables.row_parser import RowParser
+from ppo_top.parsers.shared.tables.table_header import find_delimiter
+from ppo_top.parsers.shared.text.line_splitter import Segment
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+
+_FEWEST_LINES = 3
+_FEWEST_COLUMNS = 2
+_MOST_COLUMNS = 30
+
+
+class BareTableParser(RowParser):
+    """Reads one file; the tag of the second column is empty: the file's name says it."""
+
+    def _add_line(self, segment: Segment) -> None:
+        numbers = _numbers_of(segment.data)
+        step = as_step(numbers[0]) if numbers else None
+        if step is None or len(numbers) < _FEWEST_COLUMNS:
+            self._problems.append(Problem(segment.offset, "not a row of numbers"))
+            return
+        times = (parse_unix_time(value) for value in numbers[1:])
+        time = next((each for each in times if each == each), UNKNOWN_TIME)
+        for place, value in enumerate(numbers[1:], 2):
+            self._builder.add_point(
+                "" if place == _FEWEST_COLUMNS else _name(place), step, time, value
+            )
+
+
+def _name(place: int) -> str:
+    return f"column {place}"
+
+
+def _numbers_of(line: bytes) -> Sequence[float]:
+    """The numbers of a line; none if a cell is anything else."""
+    text = line.decode("ascii", "replace").strip()
+    found = [parse_number(cell.strip()) for cell in text.split(find_delimiter(text))]
+    return [each for each in found if each is not None] if None not in found else ()
+
+
+def tag_of(path: str) -> str:
+    """The file's name without its end, if that is the name of a reward; else the column's."""
+    stem = PurePath(path).stem
+    return stem if metric_names.is_reward(stem) else _name(_FEWEST_COLUMNS)
+
+
+def claims(_name: str, head: bytes) -> bool | None:
+    """Whether the first lines are as many numbers each, the first of which counts from 0 or 1."""
+    rows = [_numbers_of(line) for line in head.split(b"\n")[:-1] if line.strip()]
+    if not all(_FEWEST_COLUMNS <= len(row) == len(rows[0]) <= _MOST_COLUMNS for row in rows):
+        return False
+    counts = [row[0] for row in rows]
+    rises = all(0 < after - before == after // 1 - before for before, after in pairwise(counts))
+    if not rises or (counts and counts[0] not in (0.0, 1.0)):
+        return False
+    return True if len(rows) >= _FEWEST_LINES else None if len(head) < HEAD_BYTES else False
+
+
+FORMAT = Format(
+    name="bare-table",
+    claims=claims,
+    claim_order=75,
+    precedence=45,
+    parser=BareTableParser,
+    by_lines=True,
+    rewritten=True,
+    tag_of_path=tag_of,
+)

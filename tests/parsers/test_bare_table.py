@@ -1,0 +1,105 @@
+"""Tables without a header: the first column counts, the file's name may say what the second is."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppo_top.cli import main
+from ppo_top.parsers import detect_format
+from ppo_top.parsers.bare_table import BareTableParser, claims, tag_of
+from tests.support.parser_harness import parse_every_way
+
+numbers = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@given(st.lists(st.tuples(numbers, numbers), min_size=1, max_size=30))
+def test_every_number_is_a_point(rows: list[tuple[float, float]]) -> None:
+    """As Python's csv module writes them; the first column is the step."""
+    text = "".join(f"{step},{a!r},{b!r}\r\n" for step, (a, b) in enumerate(rows))
+    read = parse_every_way(BareTableParser, text.encode())
+    assert read.steps("") == read.steps("column 3") == list(range(len(rows)))
+    assert (read.values(""), read.values("column 3")) == tuple(map(list, zip(*rows, strict=True)))
+
+
+def test_a_column_of_unix_seconds_is_the_time() -> None:
+    """It is a column all the same; a line of anything else is a problem and costs nothing more."""
+    log = b"0,-2.5,93,1755339958\n1,oops,26,1755339959\n2,nan,24,1755339960.5\n3\n"
+    read = parse_every_way(BareTableParser, log)
+    assert read.times("") == [1755339958.0, 1755339960.5]
+    assert read.steps("column 4") == [0, 2]
+    assert [each.message for each in read.problems] == ["not a row of numbers"] * 2
+
+
+HEADS = {
+    b"": None,
+    b"0,1.5\n1,2.5": None,
+    b"0,1.5\n1,2.5\n2,3.5\n": True,
+    b"1;1.5;7\n2;2.5;8\n3;3.5;9\n": True,
+    b"0,1.5\n50,2.5\n400,3.5\n": True,
+    b"0,1.5\n0,2.5\n1,3.5\n": False,
+    b"7,1.5\n8,2.5\n9,3.5\n": False,
+    b"0,1.5\n0.5,2.5\n1,3.5\n": False,
+    b"0,1.5\n1,2.5,3\n2,3.5\n": False,
+    b"episode,reward\n0,1.5\n1,2.5\n": False,
+    b"0\n1\n2\n": False,
+}
+
+
+@pytest.mark.parametrize("head", HEADS)
+def test_rows_of_as_many_numbers_that_are_counted_are_claimed(head: bytes) -> None:
+    """Two rows may still go on as anything else."""
+    assert claims("rewards.csv", head) is HEADS[head]
+
+
+@pytest.mark.parametrize(
+    ("name", "tag"),
+    [("episode_rewards.csv", "episode_rewards"), ("results.csv", "column 2")],
+)
+def test_the_name_may_say_what_is_counted(name: str, tag: str) -> None:
+    """Of other files the user has to say it."""
+    assert tag_of(f"runs/{name}") == tag
+    found = detect_format(name, b"0,1.5,3\n1,2.5,4\n2,3.5,5\n")
+    assert found and found.name == "bare-table"
+
+
+def test_tables_of_other_programs_are_left_alone() -> None:
+    """`results.csv` and the like only; a matrix has any name."""
+    assert not detect_format("matrix.csv", b"0,1.5,3\n1,2.5,4\n2,3.5,5\n")
+
+
+def write_rows(path: Path) -> None:
+    """A run that learns, as `csv.writer` writes it."""
+    draw = Random(3)
+    with path.open("w", newline="") as log:
+        rows = ([n, min(n, 150) + draw.gauss(0.0, 5.0), 200] for n in range(200))
+        csv.writer(log).writerows(rows)
+
+
+def test_a_named_table_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With the reward that its name says."""
+    write_rows(tmp_path / "episode_rewards.csv")
+    assert main(["check", "--json", str(tmp_path)]) == 0
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    concepts = {each["tag"]: each["concept"] for each in run["metrics"]}
+    assert concepts == {"episode_rewards": "reward_mean", "column 3": None}
+    assert run["verdict"] == "healthy"
+
+
+def test_of_another_table_the_report_says_which_line_would_read_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Nothing is guessed from a place; with the line in the settings it is judged."""
+    write_rows(tmp_path / "results.csv")
+    main(["check", str(tmp_path)])
+    assert '[tags] "column 2" = "reward_mean"' in capsys.readouterr().out
+    (tmp_path / "ppo-top.toml").write_text('[tags]\n"column 2" = "reward_mean"\n')
+    main(["check", "--json", str(tmp_path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["verdict"] == "healthy"
