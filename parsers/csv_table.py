@@ -180,13 +180,7 @@ class CsvParser(RowParser):
             columns.add_cells(tag, axes, list(map(number_of, cells)))
 
     def _pop_batch(self) -> Batch:
-        """What was read of each training; problems and settings of the file are the first one's."""
-        batch, (first, *rest) = super()._pop_batch(), self._runs.pop_batches()
-        first.problems, first.config = batch.problems, {**batch.config, **first.config}
-        first.counts_updates = bool(first.points) and self._counts_rows
-        first.rest = rest
-        (first, *rest)[-1].ended = batch.ended
-        return first
+        return self._runs.pop_all(super()._pop_batch(), counts_rows=self._counts_rows)
 
 
 def _index(tags: Sequence[str], name: str | None) -> int | None:

@@ -34,6 +34,7 @@ from ppo_top.parsers.shared.names.axes import (
     step_and_total,
 )
 from ppo_top.parsers.shared.tables.row_parser import RowParser
+from ppo_top.parsers.shared.tables.table_runs import TableRun, TableRuns
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 
 _MIN_BLOCK_BYTES = 1 << 15
@@ -52,12 +53,17 @@ Rows = Sequence[dict[str, Any]]
 
 
 class JsonLinesParser(RowParser):
-    """Reads one file of JSON objects, one per line."""
+    """Reads one file of JSON objects, one per line.
+
+    A key may tell the trainings of several seeds apart (`TableRuns`).
+    """
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)
-        self._count = 0
         self._step_is_count = False
+        self._runs = TableRuns()
+        self._run_tag: str | None = None
+        """The key of what tells trainings apart; "" if the first record has none."""
 
     @property
     def _counts_rows(self) -> bool:
@@ -85,10 +91,13 @@ class JsonLinesParser(RowParser):
             tags = list(dict.fromkeys(chain.from_iterable(dict.fromkeys(keys))))
             if len(tags) > _MAX_COLUMNS or any(map(_SPECIAL_KEY.search, tags)):
                 return False
+            if not self._go_on_with_run(rows, tags):
+                return False
             axes = RowAxes(self._steps_of(rows, tags), _times_of(rows, tags))
         except (ValueError, TypeError, OverflowError, KeyError):
             return False
-        self._count += count
+        self._runs.current.count += count
+        self._runs.current.step = axes.steps[-1]
         self._step_is_count = find_step_key(tags) is None
         self._add_columns(tags, rows, keys, axes)
         return True
@@ -97,7 +106,8 @@ class JsonLinesParser(RowParser):
         """The step of each row; raises an error if these rows do not agree where it is."""
         key = find_step_key(tags)
         if key is None:
-            return array("q", range(self._count + 1, self._count + len(rows) + 1))
+            count = self._runs.current.count
+            return array("q", range(count + 1, count + len(rows) + 1))
         return array("q", [row[key] for row in rows])
 
     def _add_columns(
@@ -115,11 +125,25 @@ class JsonLinesParser(RowParser):
             part, holding = holders[having]
             self._add_column(tag, part, list(map(itemgetter(tag), holding)))
 
+    def _go_on_with_run(self, rows: Rows, tags: Sequence[str]) -> bool:
+        """Whether all rows of a block go on with the training of the row before."""
+        key = self._find_run_tag(tags)
+        return not key or self._runs.goes_on([row[key] for row in rows])
+
+    def _find_run_tag(self, tags: Sequence[str]) -> str:
+        """The key, among those of the first record, of what tells trainings apart."""
+        if self._run_tag is None:
+            step = find_step_key(tags)
+            self._runs.read_header(tags, None if step is None else tags.index(step))
+            self._run_tag = "" if self._runs.column is None else tags[self._runs.column]
+        return self._run_tag
+
     def _add_column(self, tag: str, axes: RowAxes, cells: Sequence[Any]) -> None:
+        columns = self._runs.current.columns
         try:
-            self._builder.add_cells(tag, axes, cells)
+            columns.add_cells(tag, axes, cells)
         except (TypeError, OverflowError):  # texts, some of which may be numbers
-            self._builder.add_cells(tag, axes, [number_of(tag, cell) for cell in cells])
+            columns.add_cells(tag, axes, [number_of(tag, cell) for cell in cells])
 
     def _add_line(self, segment: Segment) -> None:
         found = parse_object(segment.data)
@@ -139,22 +163,32 @@ class JsonLinesParser(RowParser):
         self._config |= dict(settings_of(settings))
         if not metrics:
             return
-        self._count += 1
         flat = dict(flatten(metrics))
         step = step_of(outer) if outer is not values else step_of(flat)
+        run = self._turn_to_run(flat, step)
+        run.count += 1
         if (stated := step_and_total(flat)) is not None:
             self._config["max_steps"] = stated[1]
         time = time_of(outer)
-        at = self._count if step is None else step
+        at = run.step = run.count if step is None else step
         for tag, value in flat.items():
             point = null if value is None else number_of(tag, value)
             if point is not None:
                 self._step_is_count = step is None
-                self._builder.add_point(tag, at, time, point)
+                run.columns.add_point(tag, at, time, point)
         if values.get("done") is True:
             self._ended = RunEnd(State.FINISHED, "done: true")
         elif any(name in values for name in _RUNTIME_KEYS):
             self._ended = RunEnd(State.FINISHED, "train_runtime")
+
+    def _turn_to_run(self, flat: Mapping[str, object], step: int | None) -> TableRun:
+        """The training of a record."""
+        if (key := self._find_run_tag(list(flat))) in flat:
+            self._runs.turn_to(str(flat[key]), step)
+        return self._runs.current
+
+    def _pop_batch(self) -> Batch:
+        return self._runs.pop_all(super()._pop_batch(), counts_rows=self._counts_rows)
 
 
 def _settings_apart(

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ppo_top.cli import main
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.bare_table import BareTableParser, claims, tag_of
+from ppo_top.parsers.base import Format
 from tests.support.parser_harness import parse_every_way
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -66,7 +67,7 @@ def test_the_name_may_say_what_is_counted(name: str, tag: str) -> None:
     """Of other files the user has to say it."""
     assert tag_of(f"runs/{name}") == tag
     found = detect_format(name, b"0,1.5,3\n1,2.5,4\n2,3.5,5\n")
-    assert found and found.name == "bare-table"
+    assert isinstance(found, Format) and found.name == "bare-table"
 
 
 def test_tables_of_other_programs_are_left_alone() -> None:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.parsers.csv_table import CsvParser
+from ppo_top.parsers.json_lines import JsonLinesParser
 from tests.support.growing_logs import WatchedDirectory
 from tests.support.parser_harness import ParserOutput, chunks, feed_trainings
 
@@ -66,6 +67,32 @@ def test_trainings_that_run_at_once(lengths: list[int], draw: random.Random, siz
         mixed.append(left[draw.choice([seed for seed in left if left[seed]])].pop(0))
     found = steps_of(read(table(mixed), size))
     assert sorted(found.values()) == sorted(list(range(1, length + 1)) for length in lengths)
+
+
+def as_json_lines(data: bytes) -> bytes:
+    """The same table with an object a row; numbers as numbers."""
+    header, *lines = data.decode().splitlines()
+    objects = [dict(zip(header.split(","), line.split(","), strict=True)) for line in lines]
+    plain = [{k: json.loads(v) if v[0].isdigit() else v for k, v in x.items()} for x in objects]
+    return "".join(json.dumps(each) + "\n" for each in plain).encode()
+
+
+@given(
+    lengths=st.lists(st.integers(2, 400), min_size=1, max_size=4),
+    names=st.permutations([7, "a", 12, "b/c"]),
+    column=st.sampled_from(["seed", "run_id", "other"]),
+    size=st.integers(1, 1 << 17),
+)
+def test_json_lines_hold_the_same_trainings(
+    lengths: list[int], names: list[object], column: str, size: int
+) -> None:
+    """Long ones too, of which many lines are read at once."""
+    pairs = zip(names, lengths, strict=False)
+    data = table([row for name, length in pairs for row in rows(name, range(length))], column)
+    expected = read(data, size)
+    found = feed_trainings(JsonLinesParser(), chunks(as_json_lines(data), size))
+    assert steps_of(found) == steps_of(expected)
+    assert [each.config for each in found.values()] == [each.config for each in expected.values()]
 
 
 @given(size=st.integers(1, 300), rubbish=st.binary(max_size=40))

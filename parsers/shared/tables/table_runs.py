@@ -99,6 +99,15 @@ class TableRuns:
         self._touched = [self.current]
         return batches
 
+    def pop_all(self, file: Batch, *, counts_rows: bool) -> Batch:
+        """What was read of each training; problems and settings of the file are the first one's."""
+        first, *rest = self.pop_batches()
+        first.problems, first.config = file.problems, {**file.config, **first.config}
+        first.counts_updates = bool(first.points) and counts_rows
+        first.rest = rest
+        (first, *rest)[-1].ended = file.ended
+        return first
+
     def _begins(self, step: int) -> bool:
         """Whether a step is a first one."""
         first = self._first_step if self._first_step is not None else step
