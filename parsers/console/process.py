@@ -12,6 +12,7 @@ from typing import NamedTuple
 from ppo_top.parsers.console.lines.run_end import RunEndDetector
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import ray_results, trainer_lines
+from ppo_top.parsers.console.records.di_engine import DiEngineLog
 from ppo_top.parsers.console.records.dicts import DictReader
 from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.console.records.evaluation_part import EvaluationPart
@@ -78,6 +79,7 @@ class ProcessStream:
         self._record_count = 0
         self._ray_result = ray_results.RayResult()
         self._tune_table = TuneTable()
+        self._di_engine = DiEngineLog()
         self._run_summary = WandbSummary()
         self._in_block = False  # inside a block of single pairs
 
@@ -110,7 +112,9 @@ class ProcessStream:
         return None if self._has_records else found
 
     def _read_block(self, text: str) -> ConsoleRecord | tuple[()] | None:
-        """The record of Ray's or wandb's lines; empty if a line is theirs and completes none."""
+        """The record of some program's own lines; empty if a line is its and completes none."""
+        if (found := self._di_engine.read_line(text)) is not None:
+            return found
         if not self._has_records and self._run_summary.read_line(text):
             return ()
         if self._run_summary.is_open:

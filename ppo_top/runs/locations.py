@@ -36,6 +36,8 @@ TRACKER_RUN_FOLDER = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+")
 ZOO_SETTINGS_PATH = re.compile(r"(?:.*/)?([^/]+)_\d+/\1/(?:config|args)\.ya?ml")
 """rl-baselines3-zoo's settings: PPO/CartPole-v1_3/CartPole-v1/config.yml."""
 ATTEMPT_FOLDER = re.compile(r"attempt_\d+$")
+DI_ENGINE_WORKER = re.compile(r"(?:serial|learner|collector|evaluator|buffer|commander)\d*")
+"""DI-engine's folders in `<experiment>/log`, in each of which there are logs of one training."""
 MAX_SCALARS_DEPTH = 8
 """Folders below its writer's in which add_scalars may put an event file."""
 
@@ -63,6 +65,9 @@ def locate_run(path: str, tags: tuple[str, ...] = (), use_writer: bool = True) -
     if (launch := _launch_location(folders)) is not None:
         return launch
     tag = path.rpartition("/scalars/")[2].removesuffix(".csv")
+    if folders[-2:-1] == ["log"] and DI_ENGINE_WORKER.fullmatch(folders[-1]):
+        home = join_folders(folders[:-2])
+        return RunLocation(home, home)
     if name.endswith(".csv") and "scalars" in folders[1:] and set(tags) == {tag}:
         home = join_folders(folders[: folders.index("scalars", 1)])
         return RunLocation(home, home)  # TorchRL: one file a tag
