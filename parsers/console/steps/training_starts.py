@@ -19,6 +19,10 @@ _NAMED = re.compile(
     r"(?:[_ ](?:id|name|number))?(?:\s*[:=#]\s*|\s+)['\"]?(?=[\w./-]*[\d/])([\w./-]{1,200})"
 )
 """What tells one training of a console from the next, in a line of text."""
+_TITLE = re.compile(
+    r"(?i)\s{0,9}(?:starting |now )?training (\w[\w.-]{0,60} on \w[\w.:/-]{0,100})(?: \(|\s|$)"
+)
+"""A line that says what is trained where: `Training dqn on grid_world (seed=42)`."""
 _WORDS = ("seed", "run", "trial", "experiment", "fold", "logging to", "learning", "lr", "env")
 """A line without any of them names nothing: looking for them is quicker."""
 _MAX_TEXT_CHARS = 300
@@ -47,6 +51,8 @@ class TrainingStarts:
         """Look at a line that holds no record; the seed if it says one."""
         seed: dict[str, ConfigValue] = {}
         words = text[:_MAX_TEXT_CHARS].lower()
+        if "training " in words and (title := _TITLE.match(text[:_MAX_TEXT_CHARS])):
+            self._note("training", title[1])
         if not any(word in words for word in _WORDS):
             return seed
         for name, word in _NAMED.findall(text[:_MAX_TEXT_CHARS]):

@@ -55,6 +55,7 @@ def read(text: str) -> list[ParserOutput]:
 HEADERS = {
     "namespace": "Namespace(seed={n}, lr=0.0003, env='CartPole-v1')\n",
     "setting": BANNER + "seed: {n} | lr: 0.0003\n",
+    "title": "Training dqn on task_{n} (seed=42)\n  -> results/dqn\n",
     "words": BANNER + "Running experiment {n} of 3\n",
     "folder": "Using cpu device\nWrapping the env in a DummyVecEnv.\nLogging to ./tb/PPO_{n}\n",
 }
