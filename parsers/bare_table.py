@@ -10,35 +10,31 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import PurePath
 
-from ppo_top.model import UNKNOWN_TIME, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import parse_unix_time
-from ppo_top.parsers.shared.tables.row_parser import RowParser
+from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
 from ppo_top.parsers.shared.tables.table_header import find_delimiter
-from ppo_top.parsers.shared.text.line_splitter import Segment
-from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.parsers.shared.text.number_text import parse_number
 
 _FEWEST_LINES = 3
 _FEWEST_COLUMNS = 2
 _MOST_COLUMNS = 30
 
 
-class BareTableParser(RowParser):
+class BareTableParser(NumberRowsParser):
     """Reads one file; the tag of the second column is empty: the file's name says it."""
 
-    def _add_line(self, segment: Segment) -> None:
-        numbers = _numbers_of(segment.data)
-        step = as_step(numbers[0]) if numbers else None
-        if step is None or len(numbers) < _FEWEST_COLUMNS:
-            self._problems.append(Problem(segment.offset, "not a row of numbers"))
-            return
-        times = (parse_unix_time(value) for value in numbers[1:])
-        time = next((each for each in times if each == each), UNKNOWN_TIME)
-        for place, value in enumerate(numbers[1:], 2):
-            self._builder.add_point(
-                "" if place == _FEWEST_COLUMNS else _name(place), step, time, value
-            )
+    def _split(self, line: bytes) -> list[str]:
+        if self._places is None:
+            self._delimiter = find_delimiter(line.decode("utf-8", "replace"))
+        return super()._split(line)
+
+    def _read_places(self, cells: Sequence[str]) -> tuple[Places, bool]:
+        times = (parse_unix_time(parse_number(cell)) for cell in cells)
+        time = next((place for place, each in enumerate(times) if each == each), None)
+        values = {_name(place + 1) if place > 1 else "": place for place in range(1, len(cells))}
+        return Places(len(cells), values, step=0, time=time), False
 
 
 def _name(place: int) -> str:

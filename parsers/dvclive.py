@@ -6,33 +6,23 @@ asked for (always, before version 1). The tag is the file's path, which may have
 
 from __future__ import annotations
 
-from ppo_top.model import UNKNOWN_TIME, Problem
+from collections.abc import Sequence
+
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared.names.axes import parse_unix_time
-from ppo_top.parsers.shared.tables.row_parser import RowParser
-from ppo_top.parsers.shared.text.line_splitter import Segment
-from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
 
 _METRICS_FOLDER = "/plots/metrics/"
 
 
-class DvcLiveParser(RowParser):
+class DvcLiveParser(NumberRowsParser):
     """Reads one file; its points have no tag yet."""
 
-    _width = 0
+    _delimiter = "\t"
+    _unreadable = "not a step and a value"
 
-    def _add_line(self, segment: Segment) -> None:
-        cells = segment.data.decode("utf-8", "replace").split("\t")
-        if not self._width:
-            self._width = len(cells)
-            return
-        numbers = [parse_number(cell) for cell in cells]
-        step = as_step(numbers[-2]) if len(numbers) == self._width >= 2 else None
-        if step is None or numbers[-1] is None:
-            self._problems.append(Problem(segment.offset, "not a step and a value"))
-            return
-        time = parse_unix_time(numbers[0]) if self._width > 2 else UNKNOWN_TIME
-        self._builder.add_point("", step, time, numbers[-1])
+    def _read_places(self, cells: Sequence[str]) -> tuple[Places, bool]:
+        width = len(cells)
+        return Places(width, {"": width - 1}, step=width - 2, time=0 if width > 2 else None), True
 
 
 def tag_of(path: str) -> str:

@@ -6,42 +6,33 @@ What the numbers are is the file's name; the place in the file is the step.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 
-from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.tables.point_lines import LinePoint, PointLinesParser
-from ppo_top.parsers.shared.text.line_splitter import Segment
+from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
 from ppo_top.parsers.shared.text.number_text import parse_number
 
 _HEADING = re.compile(rb"\W*[A-Za-z][\w ./-]{0,80}\W*")
 _FEWEST_LINES = 3
+_AROUND_NUMBERS = " \t\r,;[]"
 
 
-class NumberListParser(PointLinesParser):
+class NumberListParser(NumberRowsParser):
     """Reads one file."""
 
     _unreadable = "not a number"
-    _counts_rows = True
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._count = 0
+    def _split(self, line: bytes) -> list[str]:
+        return [line.decode("ascii", "replace").strip(_AROUND_NUMBERS)]
 
-    def _is_heading(self, segment: Segment) -> bool:
-        return segment.offset == 0 and _number_of(segment.data) is None
-
-    def _read_point(self, text: str) -> LinePoint | None:
-        value = _number_of(text.encode("ascii", "replace"))
-        if value is None:
-            return None
-        self._count += 1
-        return LinePoint(self._count, UNKNOWN_TIME, value)
+    def _read_places(self, cells: Sequence[str]) -> tuple[Places, bool]:
+        return Places(1, {"": 0}), parse_number(cells[0]) is None
 
 
 def _number_of(line: bytes) -> float | None:
-    return parse_number(line.decode("ascii", "replace").strip(" \t\r,;[]"))
+    return parse_number(line.decode("ascii", "replace").strip(_AROUND_NUMBERS))
 
 
 def tag_of(path: str) -> str:

@@ -6,35 +6,24 @@ A file does not hold its tag; its name does, with the slashes as underscores.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import PurePath
 
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.names.axes import parse_unix_time
-from ppo_top.parsers.shared.tables.point_lines import LinePoint, PointLinesParser
-from ppo_top.parsers.shared.text.line_splitter import Segment
-from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
 
 _HEADER = b"Wall time,Step,Value"
 _NAME = re.compile(r"(?:^|-)tag-(.+)$")
 
 
-class TensorBoardCsvParser(PointLinesParser):
+class TensorBoardCsvParser(NumberRowsParser):
     """Reads one file."""
 
     _unreadable = "not a time, a step and a value"
 
-    def _is_heading(self, segment: Segment) -> bool:
-        return segment.data.strip() == _HEADER
-
-    def _read_point(self, text: str) -> LinePoint | None:
-        cells = [parse_number(cell) for cell in text.split(",")]
-        if len(cells) != _HEADER.count(b",") + 1:
-            return None
-        time, step, value = cells[0], as_step(cells[1]), cells[2]
-        return (
-            None if step is None or value is None else LinePoint(step, parse_unix_time(time), value)
-        )
+    def _read_places(self, cells: Sequence[str]) -> tuple[Places, bool]:
+        return Places(3, {"": 2}, step=1, time=0), ",".join(cells).strip() == _HEADER.decode()
 
 
 def tag_of(path: str) -> str:
