@@ -37,6 +37,8 @@ SYSTEM_TAG_PREFIX = "system."
 
 _HISTORY_FIELD, _OUTPUT_FIELD, _CONFIG_FIELD, _STATS_FIELD = 2, 4, 5, 7
 _METRIC_FIELD, _RAW_OUTPUT_FIELD, _RUN_FIELD, _EXIT_FIELD = 12, 13, 17, 18
+_DISPLAY_NAME_FIELD = 8
+"""Of a run: what W&B's pages call it."""
 _GLOBAL_STEPS = ("train/global_step", "global_step")
 _MAX_STEP_METRICS = 64
 _INTERNAL_KEYS = frozenset(("_step", "_timestamp", "_runtime", "_wandb"))
@@ -73,6 +75,9 @@ class WandbParser(TrackerParser):
     def _read_run(self, data: bytes, message: ProtobufField) -> None:
         for config in messages(data, message, 4):  # the initial one
             self._read_config(data, config)
+        for field in fields(data, message.start, message.stop):
+            if field.number == _DISPLAY_NAME_FIELD and field.wire_type == BYTES:
+                self._batch.title = text(data, field)
 
     def _read_history(self, data: bytes, message: ProtobufField) -> None:
         """One row: numbers under their names, at one step and time."""

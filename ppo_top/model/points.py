@@ -71,7 +71,7 @@ class Batch:
     the name of that to which this batch belongs; "" for the first of a file, of which the others
     have numbers. `counts_updates`: the step of its last record is only its number, since the log
     states none. `histograms` has the newest one of each tag; the points hold quantiles of all, at
-    `<tag>@p50` and the like.
+    `<tag>@p50` and the like. `title` is what a tracker calls the run.
     """
 
     def __init__(
@@ -88,6 +88,7 @@ class Batch:
         counts_updates: bool = False,
         histograms: dict[str, Histogram] | None = None,
         machine: list[Points] | None = None,
+        title: str = "",
     ) -> None:
         self.points = [] if points is None else points
         self.config = {} if config is None else config
@@ -106,6 +107,7 @@ class Batch:
         self.histograms = {} if histograms is None else histograms
         self.machine = [] if machine is None else machine
         """What a tracker measured of the machine; the steps are the times in whole seconds."""
+        self.title = title
 
     def add(self, later: Batch) -> None:
         """Append what was read after it from the same log."""
@@ -128,10 +130,11 @@ class Batch:
         self.lines.extend(later.lines)
         self.problems += later.problems
         self.notes += later.notes
+        self.title = later.title or self.title
         self.ended = later.ended or self.ended
 
     def __bool__(self) -> bool:
-        said = self.config or self.problems or self.notes
+        said = self.config or self.problems or self.notes or self.title
         found = self.points or self.machine or self.lines or said or self.ended
         return bool(found or self.restarted or self.rest)
 

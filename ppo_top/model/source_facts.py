@@ -25,7 +25,8 @@ class SourceFacts:
     `version` grows with each change, `rows` is the number of points of the longest series and
     `start` the time of the first point (unix seconds, NaN without a clock). `printed` are paths and
     names of runs that a console printed, `lines` how many lines were looked through for them.
-    `has_last_words`: the log holds evidence or an end, by which it counts without any point.
+    `title` is what a tracker calls the run. `has_last_words`: the log holds evidence or an end, by
+    which it counts without any point.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class SourceFacts:
         has_last_words: bool = False,
         lines: int = 0,
         version: int = 0,
+        title: str = "",
     ) -> None:
         self.heads = {} if heads is None else heads
         self.rows = rows
@@ -45,15 +47,22 @@ class SourceFacts:
         self.has_last_words = has_last_words
         self.lines = lines
         self.version = version
+        self.title = title
 
     def replace(self, other: SourceFacts) -> None:
         """Take over what was found when the file was read again."""
         same = self.heads == other.heads and self.printed == other.printed
+        same = same and self.title == other.title
         if not same or self.start != other.start or self.has_last_words != other.has_last_words:
             self.version += 1
         self.heads, self.printed, self.start = other.heads, other.printed, other.start
         self.rows, self.lines = other.rows, other.lines
-        self.has_last_words = other.has_last_words
+        self.has_last_words, self.title = other.has_last_words, other.title
+
+    def set_title(self, title: str) -> None:
+        """Note what a tracker calls the run."""
+        self.version += title != self.title
+        self.title = title
 
     def add_points(self, points: Points, length: int) -> None:
         """Add points of a tag, of which there are `length` now."""

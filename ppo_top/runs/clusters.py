@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ppo_top.model import SourceFacts
-from ppo_top.runs.locations import EVALUATION_NAME
+from ppo_top.runs.locations import EVALUATION_NAME, TRACKER_RUN_FOLDER
 from ppo_top.runs.log_units import TRACKER, LogEntry, LogUnit
 from ppo_top.runs.same_values import compare, has_equal_heads
 from ppo_top.runs.short_names import is_copy_name
 
+MAX_TITLE_CHARS = 80
+"""Of what a tracker calls a run; people put settings into it."""
 SAME_FOLDER = "in the same folder"
 """Why the logs of a unit belong together."""
 
@@ -58,6 +60,15 @@ def _rank(unit: LogUnit) -> tuple[bool, bool, bool, int, str]:
     is_direct = unit.location.is_direct and bool(unit.location.unit)
     evaluates = bool(EVALUATION_NAME.search(unit.home.rpartition("/")[2]))
     return not unit.has_points, evaluates, not is_direct, unit.home.count("/"), unit.id
+
+
+def title_of(cluster: Cluster) -> str:
+    """What its tracker calls a run; empty where no tracker's folder is all there is to name it."""
+    folder = cluster.main.location.unit.rpartition("/")[2]
+    if not TRACKER_RUN_FOLDER.fullmatch(folder):
+        return ""
+    titles = (" ".join(log.facts.title.split()) for log in cluster.main.logs)
+    return next(filter(None, titles), "")[:MAX_TITLE_CHARS]
 
 
 class CopyFinder:

@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ppo_top.files.mirrors import mirrored_host, shown_path
 from ppo_top.files.update import STDIN_NAME
 from ppo_top.model import SourceFacts
 from ppo_top.paths import is_inside
-from ppo_top.runs.clusters import Cluster, CopyFinder
+from ppo_top.runs.clusters import Cluster, CopyFinder, title_of
 from ppo_top.runs.locations import folders_above
 from ppo_top.runs.log_units import SETTINGS, LogEntry, LogUnit, units_of
 from ppo_top.runs.same_values import Likeness, compare
@@ -44,6 +45,8 @@ class LogGroup:
         self.path = path
         self.joined_by = joined_by
         self.host = host
+        self.title = ""
+        """what a tracker calls it, where its folder only says when it began"""
         self.name = ""
         self.copy_of = ""
         """name of the run that this is a copy of"""
@@ -185,7 +188,9 @@ class RunGroups:
 
 
 def _group(name: str, path: str, cluster: Cluster) -> LogGroup:
-    return LogGroup(name, shown_path(path), cluster.reasons(), mirrored_host(path))
+    group = LogGroup(name, shown_path(path), cluster.reasons(), mirrored_host(path))
+    group.title = title_of(cluster)
+    return group
 
 
 def _name_groups(groups: Collection[LogGroup]) -> None:
@@ -193,8 +198,20 @@ def _name_groups(groups: Collection[LogGroup]) -> None:
     for host in {group.host for group in groups}:
         of_host = {group.id: group for group in groups if group.host == host}
         names = short_names({name: group.path for name, group in of_host.items()})
+        names |= _titles(of_host, names)
         for name, group in of_host.items():
             group.name = f"{host.strip('[]')}: {names[name]}" if host else names[name]
+
+
+def _titles(groups: Mapping[str, LogGroup], names: Mapping[str, str]) -> dict[str, str]:
+    """id -> what the tracker calls the run, with the tracker's id where that is not unique."""
+    taken = Counter(group.title or names[id_] for id_, group in groups.items())
+    titled = {id_: group for id_, group in groups.items() if group.title}
+    found = {}
+    for id_, group in titled.items():
+        only = taken[group.title] == 1
+        found[id_] = group.title if only else f"{group.title} {group.path.rpartition('-')[2]}"
+    return found
 
 
 def _absolute(path: str) -> str:

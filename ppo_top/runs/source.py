@@ -211,6 +211,8 @@ class SourceState:
         self._add_histograms(batch.histograms)
         fresh = self._add_lines(batch.lines) or fresh
         _find_printed_runs(batch.lines, facts)
+        if batch.title:
+            facts.set_title(batch.title)
         self.problem_count += len(batch.problems)
         self.problems.extend(batch.problems[: MAX_PROBLEMS_KEPT - len(self.problems)])
         self.notes.extend(note for note in batch.notes if note not in self.notes)

@@ -32,6 +32,7 @@ class GroupedLog:
     start: float = math.nan
     printed: Sequence[str] = ()
     steps: Sequence[int] = ()
+    title: str = ""
 
     def facts(self) -> SourceFacts:
         """What grouping sees of it."""
@@ -42,6 +43,7 @@ class GroupedLog:
         rows = max(map(len, self.values.values()), default=0)
         facts = SourceFacts(heads, rows, self.start, list(self.printed))
         facts.version = rows
+        facts.set_title(self.title)
         return facts
 
 
@@ -661,3 +663,34 @@ def test_the_order_of_arrival_does_not_matter(
     shuffled = list(made.items())
     draw.shuffle(shuffled)
     assert [each.joined_by for each in group(dict(shuffled))] == [each.joined_by for each in found]
+
+
+def named(titles: Sequence[str], folder: str = "wandb/run-20261121_00404{n}-id{n}") -> list[str]:
+    """The names of runs that a tracker calls so, in the order of their folders."""
+    logs = {
+        f"{folder.format(n=n)}/run-id{n}.wandb": GroupedLog(training(n), "wandb", title=title)
+        for n, title in enumerate(titles)
+    }
+    return [each.name for each in sorted(group(logs), key=lambda each: each.path)]
+
+
+@pytest.mark.parametrize(
+    ("titles", "names"),
+    [
+        (["ppo", "ppo-lr", "grpo"], ["ppo", "ppo-lr", "grpo"]),
+        (["ppo", "ppo", "grpo"], ["ppo id0", "ppo id1", "grpo"]),
+        (["ppo", "", "grpo"], ["ppo", "run-20261121_004041-id1", "grpo"]),
+        (["a\n  b\t c", "d", "e"], ["a b c", "d", "e"]),
+        (["x" * 300, "y", "z"], ["x" * 80, "y", "z"]),
+    ],
+)
+def test_a_run_in_a_trackers_folder_is_called_as_the_tracker_calls_it(
+    titles: Sequence[str], names: Sequence[str]
+) -> None:
+    """The folder says when it began; ids tell those of one name apart."""
+    assert named(titles) == names
+
+
+def test_a_folder_that_somebody_named_keeps_its_name() -> None:
+    """What the user sees in the file system counts, whatever a tracker calls it."""
+    assert named(["ppo", "grpo"], "lr{n}") == ["lr0", "lr1"]

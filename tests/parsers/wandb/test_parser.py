@@ -57,6 +57,13 @@ def test_points_equal_wandbs_own_reader(folder: str) -> None:
     assert all(tag.endswith(QUANTILES) for tag in read.points if tag not in own)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_title_is_what_wandb_shows(version: str) -> None:
+    """The display name of the run's record."""
+    batch = WandbParser().feed(recorded(f"wandb_{version}/raised"))
+    assert batch.title == "plain-raised"
+
+
 def test_non_finite_values_are_kept() -> None:
     """NaN and both infinities, which wandb writes as bare words, are numbers."""
     for version in VERSIONS:
