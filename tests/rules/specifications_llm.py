@@ -252,6 +252,8 @@ DIAGNOSIS_PAIRS = (
     Contrast("mismatch-collapse", "gradients treble", {"logp_diff_mean": after(30, 0.3, 0.01),
          "grad_norm": lambda i: 0.8 * 1.15 ** max(0, i - 30)}, {"grad_norm": 0.8}, CRIT, 0,
          family="grpo"),
+    Contrast("mismatch-collapse", "the reward falls", {"logp_diff_mean": 0.5, "is_ratio_mean":
+         0.3, **FALLS}, RISES, CRIT, 0, family="grpo"),
     Contrast("runaway-generation", "the text runs to the limit", {"entropy": after(30, 3.0,
          0.6), "truncated_frac": after(30, 0.6, 0.05), **FALLS}, {"truncated_frac": 0.05}, CRIT,
          0, family="grpo"),

@@ -112,6 +112,10 @@ SHAPE_PAIRS = (
          lambda i: 0.01 if i < 25 else 0.0, "entropy": 0.69, **FLAT, "clip_fraction": lambda i:
          0.1 if i < 25 else 0.0, "lr": lambda i: 3e-4 * max(0.15, 1 - 0.1 * i)}, {"lr": lambda
          i: 3e-4 * max(0.015, 1 - 0.1 * i)}, WARN, 0),
+    Contrast("no-op-updates", "updates of exactly nothing have always been so", {"approx_kl":
+         lambda i: 0.01 if i < 25 else 0.0, "entropy": 0.69, **FLAT, "clip_fraction": lambda i:
+         0.1 if i < 25 else 0.0, "lr": lambda i: 3e-4 * max(0.15, 1 - 0.1 * i)}, {"approx_kl":
+         0.0, "clip_fraction": 0.0}, WARN, 0),
     Contrast("no-op-updates", "reward was gained and the rate is not logged", {"approx_kl":
          lambda i: 0.01 if i < 25 else 1e-8, "entropy": 0.69, "lr": None, "clip_fraction":
          lambda i: 0.1 if i < 25 else 0.0, **FLAT}, {"reward_mean": learned, "ep_len": learned},
@@ -141,6 +145,8 @@ SHAPE_PAIRS = (
          fallen}, {"reward_mean": rise}, WARN, WATCH),
     Contrast("clip-not-binding", "nothing at all is clipped by a wide range", {"clip_fraction":
          0.0, "clip_range": 0.4}, {"clip_fraction": 0.001}, INFO, 0),
+    Contrast("clip-not-binding", "there have been so many updates", {"clip_fraction": 0.0,
+         "clip_range": 0.4}, {}, INFO, 0, count=26, otherwise_count=21),
     Contrast("clip-not-binding", "twenty updates were not clipped", {"clip_fraction": lambda i:
          0.01 if i < 37 else 0.0, "clip_range": 0.4}, {"clip_fraction": lambda i: 0.01 if i < 38
          else 0.0}, INFO, 0),
@@ -243,6 +249,11 @@ NUMBER_PAIRS = (
          config={"learning_starts": 100}, differs_config={"learning_starts": 5000}),
     Contrast("hidden-nan", "the others go on", {"value_loss": lambda i: 5.0 if i < 40 else
          None}, {"value_loss": lambda i: 5.0 if i % 5 == 0 else None}, WATCH, 0),
+    Contrast("hidden-nan", "another reward began two updates before it ended",
+         {"reward_component_mean{a}": lambda i: 0.5 + jitter(i, 0.1) if i < 40 else None,
+         "reward_component_mean{b}": lambda i: 0.5 + jitter(i, 0.1) if i >= 37 else None},
+         {"reward_component_mean{b}": lambda i: 0.5 + jitter(i, 0.1) if i >= 38 else None},
+         WARN, WATCH, family="grpo"),
     Contrast("hidden-nan", "it had been there ten times", {"total_loss": lambda i: 2.0 if i < 10
          else None}, {"total_loss": lambda i: 2.0 if i < 9 else None}, WATCH, 0),
 )

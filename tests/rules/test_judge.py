@@ -20,9 +20,11 @@ from tests.rules.cases import fallen, flat
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,
+    DrawnColumn,
     draw_rows,
     findings,
     gauss,
+    jitter,
     judged,
     profile,
     rules_found,
@@ -241,6 +243,53 @@ def test_a_users_rule_on_a_tag() -> None:
     finding = first_finding(judge.findings, "slow-env")
     assert (finding.since.row, finding.opened.row) == (21, 22)
     assert (finding.message, finding.limit) == ("the environment is slow", 20.0)
+
+
+def test_a_rule_of_the_users_may_speak_at_one_row_and_clear_at_the_next() -> None:
+    """With k, n and clear of 1; it opens again at the next bad row."""
+    own = CustomRule("slow-env", "env/step_ms", above=20.0, k=1, n=1, clear=1)
+    judge = Judge(profile(), (own,))
+    for row in draw_rows({**CTRL_COLUMNS, "tag:env/step_ms": lambda i: 30.0 if i == 21 else 5.0}):
+        judge.add_row(row)
+    finding = first_finding(judge.findings, "slow-env")
+    assert (finding.since.row, finding.opened.row) == (21, 21)
+    assert finding.cleared is not None and finding.cleared.row == 22
+
+
+@pytest.mark.parametrize(("falls_at", "words"), [(37, "within 40 updates"), (38, "over the run")])
+def test_a_collapse_of_entropy_says_how_fast_it_was(falls_at: int, words: str) -> None:
+    """Forty updates are still a number that tells something."""
+    columns = {**CTRL_COLUMNS, "entropy": lambda i: 0.69 if i < falls_at else 0.001}
+    judge = Judge(profile())
+    for row in draw_rows(columns):
+        judge.add_row(row)
+    finding = first_finding(judge.findings, "entropy-collapsed")
+    assert words in finding.message
+
+
+def test_nan_names_the_three_metrics_that_rose_most_before_it() -> None:
+    """By their peak in ten updates over the usual of the thirty before; a little is not named."""
+    peaks = {"value_loss": 40.0, "grad_norm": 90.0, "approx_kl": 20.0, "total_loss": 15.0}
+
+    def rising(peak: float) -> DrawnColumn:
+        return lambda i: (peak if i == 45 else 1.0) + jitter(i, 0.02)
+
+    columns = {
+        **CTRL_COLUMNS,
+        **{name: rising(peak) for name, peak in peaks.items()},
+        "explained_variance": lambda i: 0.9 + jitter(i, 0.02),
+        "policy_loss": lambda i: float("nan") if i >= 50 else -0.01,
+    }
+    judge = Judge(profile())
+    for row in draw_rows(columns):
+        judge.add_row(row)
+    finding = first_finding(judge.findings, "non-finite")
+    rose = [line for line in finding.evidence if line.startswith("before it, ")]
+    assert [line.split(" rose to ")[0] for line in rose] == [
+        "before it, grad norm",
+        "before it, value loss",
+        "before it, approx KL",
+    ]
 
 
 def test_text_is_evidence() -> None:

@@ -31,8 +31,8 @@ def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     budget = run.progress
     early = budget is not None and budget < limits["budget"]
-    idle = history.recent[-int(limits["idle"]) :]
-    over = len(idle) >= limits["idle"] and max(idle) <= limits["share"] * history.high
+    idle = history.recent[-int(limits["idle"]) :]  # with a higher value while there are fewer
+    over = max(idle) <= limits["share"] * history.high
     if over and budget is None and not run.at_max:
         message = f"learning rate has been {num(history.last)} for {len(idle)} updates and more"
         return Assessment(WATCH, history.last, None, f"{message}: nothing changes any more")
