@@ -31,7 +31,9 @@ SWANLAB_IDENT = b":SWL\xd6\xe1"
 SYSTEM_TAG_PREFIX = "__swanlab__."
 """Prefix of hardware metrics."""
 
-_FINISH_FIELD, _SCALAR_FIELD, _LOG_FIELD = 11, 13, 16
+_START_FIELD, _FINISH_FIELD, _SCALAR_FIELD, _LOG_FIELD = 10, 11, 13, 16
+_EXPERIMENT_NAME_FIELD = 4
+"""Of a start: what SwanLab's pages call the run."""
 _END_BY_STATE = {
     1: RunEnd(State.FINISHED, "finished"),
     2: RunEnd(State.DIED, "crashed"),
@@ -59,6 +61,8 @@ class SwanlabParser(TrackerParser):
                 self._read_console(data, field, record.offset)
             elif field.number == _FINISH_FIELD:
                 self._read_finish(data, field)
+            elif field.number == _START_FIELD:
+                self._read_start(data, field)
 
     # --- protocol buffers --------------------------------------------------------------------
 
@@ -76,6 +80,11 @@ class SwanlabParser(TrackerParser):
                 value = _float_value(data, field)
         if value is not None:
             self._add_metric(key, step, time, value)
+
+    def _read_start(self, data: bytes, message: ProtobufField) -> None:
+        for field in fields(data, message.start, message.stop):
+            if field.number == _EXPERIMENT_NAME_FIELD and field.wire_type == BYTES:
+                self._batch.title = text(data, field)
 
     def _add_metric(self, key: str, step: int, time: float, value: float) -> None:
         if key.startswith(SYSTEM_TAG_PREFIX):
@@ -120,6 +129,8 @@ class SwanlabParser(TrackerParser):
         elif kind == "Log":
             time = parse_iso_time(data.get("create_time"))
             self._add_line(str(data.get("message", "")), offset, time)
+        elif kind == "Experiment":
+            self._batch.title = str(data.get("name") or "")
         elif kind == "Footer":
             state = State.FINISHED if data.get("success") else State.DIED
             self._ended = RunEnd(state, "finished" if data.get("success") else "crashed")

@@ -56,6 +56,12 @@ def test_points_are_those_that_were_logged(version: str) -> None:
             assert found[2] == (value.removeprefix("-") if version == OLD and "inf" in value else value)  # fmt: skip # noqa: E501
 
 
+@pytest.mark.parametrize("folder", RUNS)
+def test_the_title_is_what_swanlab_shows(folder: str) -> None:
+    """The experiment's name, in the start of both kinds; here that of its folder."""
+    assert SwanlabParser().feed(recorded(folder)).title == folder.rpartition("/")[2]
+
+
 def test_zero_is_a_value() -> None:
     """Protocol buffers leave zeros out: step 0 and value 0.0 are there all the same."""
     read = feed_parser(SwanlabParser(), [recorded(f"{NEW}/finished")])
