@@ -249,7 +249,7 @@ class Judge:
         persistence = self._persistences[index]
         if (assessment is None or not assessment.level) and not persistence.is_alert:
             return
-        if self._failed_rules and rule.id in self._failed_rules:
+        if rule.id in self._failed_rules:
             return
         tolerated = run.is_tolerated(rule.id)
         if tolerated and rule.eased_to is not None and assessment is not None:
@@ -270,7 +270,7 @@ class Judge:
     def _assess(self, index: int) -> Assessment | None:
         """What a rule says of the newest row; None of one that has failed."""
         rule = self._rules[index].rule
-        if self._failed_rules and rule.id in self._failed_rules:
+        if rule.id in self._failed_rules:
             return None
         try:
             return rule.assess(self._context, self._rules[index].limits)

@@ -132,6 +132,12 @@ SIGNAL_PAIRS = (
 )
 
 TEXT_PAIRS = (
+    Contrast("preference-inverted", "no margin is logged that rises", {"preference_accuracy":
+         0.3, "preference_margin": None}, {"preference_margin": lambda i: 0.1 + 0.01 * i}, WARN,
+         0, family="preference"),
+    Contrast("reward-plateau", "more than four fifths of the groups tie", {"reward_mean":
+         lambda i: min(1.0, 0.05 * i) + jitter(i, 0.02), "frac_zero_std": 0.82},
+         {"frac_zero_std": 0.78}, WATCH, INFO, family="grpo", count=120),
     Contrast("preference-inverted", "it gets worse", {"preference_accuracy": 0.3,
          "preference_margin": lambda i: -0.01 * i}, {"preference_margin": lambda i: -0.5 + 0.01 *
          i}, WARN, 0, family="preference"),

@@ -210,6 +210,8 @@ def test_a_fact_holds_from_its_limit_on(
          {"truncated_frac": lambda i: 0.48 if i < 3 else 0.9}),
         ("completions grew to the length limit as reward rose",
          {"truncated_frac": lambda i: 0.03 * i}, {"truncated_frac": 0.6}),
+        ("completions grew to the length limit as reward rose",
+         {"truncated_frac": lambda i: 0.03 * i}, {"truncated_frac": 0.4}),
     ],
 )  # fmt: skip
 def test_a_fact_of_other_families(fact: str, columns: DrawnColumns, changed: DrawnColumns) -> None:

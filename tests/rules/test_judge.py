@@ -245,6 +245,15 @@ def test_a_users_rule_on_a_tag() -> None:
     assert (finding.message, finding.limit) == ("the environment is slow", 20.0)
 
 
+def test_a_finding_names_the_ratio_that_should_be() -> None:
+    """Beside the one that is."""
+    judge = Judge(profile("rlhf"))
+    for row in draw_rows({**CTRL_COLUMNS, "ratio_mean": 1.6}):
+        judge.add_row(row)
+    finding = first_finding(judge.findings, "ratio-off")
+    assert (finding.value, finding.limit) == (1.6, 1.0)
+
+
 def test_a_rule_of_the_users_may_speak_at_one_row_and_clear_at_the_next() -> None:
     """With k, n and clear of 1; it opens again at the next bad row."""
     own = CustomRule("slow-env", "env/step_ms", above=20.0, k=1, n=1, clear=1)
