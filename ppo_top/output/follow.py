@@ -26,6 +26,7 @@ from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
+from ppo_top.support.internal_errors import discard_stdout
 from ppo_top.text.format import clean, count
 from ppo_top.text.marks import MARKS
 from ppo_top.views.open_findings import explaining_rules
@@ -208,6 +209,7 @@ def follow(
     except KeyboardInterrupt:
         return exit_code(session.runs.values(), fail_on)
     except BrokenPipeError:
+        discard_stdout()  # what is left in its buffer
         return EXIT_OK
     finally:
         hooks.close()

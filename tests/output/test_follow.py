@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import signal
@@ -98,6 +99,25 @@ def test_follow_ends_when_its_reader_is_gone(tmp_path: Path) -> None:
         assert process.stdout.readline().endswith("run: started\n")
         assert "finished" in process.stdout.readline()
         process.stdout.close()
+        assert process.wait(30) == 0
+
+
+def test_a_reader_that_goes_while_a_line_is_printed_is_no_error(tmp_path: Path) -> None:
+    """The line that could not be written is not tried again when Python ends."""
+    shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole", tmp_path / "run")
+    code = (
+        "import sys; from ppo_top.cli import main; from ppo_top.output import follow\n"
+        "follow.reader_is_gone = lambda _: False\n"  # as if it went just after that was asked
+        "sys.exit(main(['check', '--follow', *sys.argv[1:]]))"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path)]
+    buffered = {name: word for name, word in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=buffered
+    ) as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
         assert process.wait(30) == 0
 
 
