@@ -105,6 +105,21 @@ def test_a_restart_begins_anew() -> None:
     assert [f.rule for f in judge.findings if f.cleared is None] == ["restarted"]
 
 
+@pytest.mark.parametrize(
+    ("step", "words"),
+    [
+        (1000, "a training began anew at step 1,000: baselines start again"),
+        (1001, "the run was resumed at step 1,001: baselines start again"),
+    ],
+)
+def test_back_at_its_first_step_a_run_was_not_resumed(step: int, words: str) -> None:
+    """A checkpoint lies behind the first step: another training appends to the log."""
+    judge = judged(profile(), draw_rows(CTRL_COLUMNS))
+    judge.restart()
+    judge.add_row(Row(Mark(60, step, 2e9), {"reward_mean": 20.0}))
+    assert first_finding(judge.findings, "restarted").message == words
+
+
 def test_thresholds_can_be_changed() -> None:
     """The settings' numbers come before those of the book, and of the family."""
     columns = {**CTRL_COLUMNS, "approx_kl": 0.06}

@@ -78,6 +78,8 @@ class RuleContext:
         self.mark = Mark(-1, 0, UNKNOWN_TIME)
         self.previous = self.mark
         self.segment = 0
+        self.first_step = 0
+        """The step at which the log began."""
         self.ended = False
         self.restart()
 
@@ -182,8 +184,12 @@ class RuleContext:
             self.resumed = first > RESUMED_AFTER_ROWS * (step - first) > 0
         self.previous, self.mark = self.mark, mark
         self.updates += 1
-        if self.segment and self.updates == 1:
+        if self.updates > 1:
+            return
+        if self.segment:
             self.start_step = mark.step
+        else:
+            self.first_step = mark.step
 
     def _count_steps(self, counter: str, mark: Mark, count: float | None) -> None:
         """Follow how many steps an update takes."""

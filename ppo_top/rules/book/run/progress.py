@@ -111,10 +111,11 @@ def _longer(run: RuleContext) -> str:
 
 
 def restarted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The run was resumed."""
+    """The step went back: the run was resumed, or a training began anew in the same log."""
     if not 0 < run.segment <= limits["most"] or run.updates > 3:
         return None
-    message = f"the run was resumed at step {run.mark.step:,}: baselines start again"
+    what = "the run was resumed" if run.start_step > run.first_step else "a training began anew"
+    message = f"{what} at step {run.mark.step:,}: baselines start again"
     return Assessment(INFO, float(run.mark.step), None, message)
 
 
@@ -130,15 +131,15 @@ def _not_restarted(run: RuleContext, block: RowBlock, limits: RuleLimits) -> boo
 RULES = (
     Rule(
         id="restarted",
-        title="Run resumed",
-        description="the step goes back: the run was resumed from a checkpoint",
+        title="Run resumed or begun anew",
+        description="the step goes back: a restart from a checkpoint, or from the first step",
         concepts=(),
         assess=restarted,
         stays_calm=_not_restarted,
         families=ALL_FAMILIES,
         limits={"most": 3},
         persistence=AT_ONCE,
-        causes=("a restart from a checkpoint",),
+        causes=("a restart from a checkpoint", "another training that appends to the same log"),
         remedies=(),
         source="step of the records",
         grade="A",
