@@ -80,6 +80,7 @@ class FastPath:
         if rows:
             process.note_steps(len(steps), steps[-1], is_heading=layout.is_heading)
             values = list(map(float, chain.from_iterable(map(layout.pick, rows))))
+            process.episode_steps.note_row(layout.tags, values[-len(layout.tags) :])
             self._builder.add_rows(layout.tags, steps, values)
             self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
         return end if rows else 0

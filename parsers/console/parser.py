@@ -99,6 +99,7 @@ class ConsoleParser:
             table = process.table.pop_record()
             if table is not None and ruled_table.has_certain_step(table):
                 self._add_record(name, table)
+            self._add_stepped(name, process.episode_steps.release())
         self._log_lines.set_step(self._builder.step)
         self._builder.finish()
         if note := self._unread.note():
@@ -121,16 +122,21 @@ class ConsoleParser:
             or not self._has_fast_path
             or main.table.has_rows
             or main.joined_lines.is_open
+            or main.episode_steps.is_waiting
             or main.end_detector.in_traceback
         ):
             return 0
         first = data[position]
+        end = 0
         if first == _DASH:
             return self._fast_path.read_table(main, data, offset, position)
-        if first == _BRACE:  # a bar would say the step
-            counts = self._bar_steps.total is None
-            return self._fast_path.read_dict(main, data, offset, position) if counts else 0
-        return self._fast_path.read_pairs(main, data, offset, position) if main.is_plain else 0
+        if first != _BRACE:
+            if main.is_plain:
+                end = self._fast_path.read_pairs(main, data, offset, position)
+        elif self._bar_steps.total is None:  # a bar would say the step
+            end = self._fast_path.read_dict(main, data, offset, position)
+        self._unread.add_read(data.count(b"\n", position, end))
+        return end
 
     def _read_segment(self, data: bytes, offset: int, position: int) -> int:
         """Read one line, or what is up to a carriage return."""
@@ -219,8 +225,11 @@ class ConsoleParser:
         joined.is_plain = found.text == text
         for line in lines:
             self._parse_line(line.rstrip(), name, found.time)
-        used = self._processes[name].templates.pop_last_used()
-        if used is not None and is_line and name == "" and lines == [text]:
+        process = self._processes[name]
+        used = process.templates.pop_last_used()
+        if used is None or not is_line or name or lines != [text]:
+            return
+        if not process.episode_steps.may_wait(used[1].tags):
             self._fast_path.line_layouts.learn(text, *used)
 
     def _parse_plain(self, lines: Sequence[str]) -> None:
@@ -356,6 +365,12 @@ class ConsoleParser:
         """Add a record at its own step, else at the last one."""
         self._builder.add_settings(found.config, name)
         if found.values or found.step is not None:
+            process = self._processes[name]
+            self._add_stepped(name, process.episode_steps.read(found, process.step))
+            process.templates.settle_bare_steps(process.episode_steps.bare_steps_count)
+
+    def _add_stepped(self, name: str, records: Sequence[ConsoleRecord]) -> None:
+        for found in records:
             may_begin = self._builder.expects_training
             step, counted = self._processes[name].step_of(found, may_begin=may_begin)
             self._builder.add_record(name, found, step, counted=counted)

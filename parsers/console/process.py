@@ -18,6 +18,7 @@ from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.console.records.evaluation_part import EvaluationPart
 from ppo_top.parsers.console.records.joined_lines import JoinedLines
 from ppo_top.parsers.console.records.line_templates import LineTemplates
+from ppo_top.parsers.console.steps.episode_steps import EpisodeSteps
 from ppo_top.parsers.console.steps.laps import Laps
 from ppo_top.parsers.console.steps.training_starts import is_training_number
 from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
@@ -36,7 +37,9 @@ _BLOCK_HEADING = re.compile(
 )
 """Of rsl_rl and of torchforge: lines of a single pair follow."""
 _BLOCK_ROW = re.compile(
-    rf"\s*+([A-Za-z/_][^:|{{}}]{{0,120}}):\s++({NUMBER_PATTERN})\s?(?:s|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
+    rf"\s*+([A-Za-z/_][^:|{{}}\t]{{0,120}})(?::\s++|\t\s*+)({NUMBER_PATTERN})"
+    rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?"
+    r"\s?(?:s|seconds|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
 )
 _BLOCK_REST = re.compile(
     r"\s{8,}(?:Mean [\w ]{1,40}|(?:Collection|Learning|Iteration) time|Steps per second): "
@@ -44,6 +47,7 @@ _BLOCK_REST = re.compile(
 """What is left of rsl_rl's block where a paste begins inside it: it has no step."""
 
 
+_COUNT_OF_BLOCK = re.compile("(?i)num_?(?:time)?steps$")
 _TABLE_BORDERS = ("|", "│")
 
 
@@ -62,6 +66,7 @@ class ProcessStream:
         self.trainer_table = TrainerTextTable()
         self.joined_lines = JoinedLines()
         self.end_detector = RunEndDetector()
+        self.episode_steps = EpisodeSteps()
         self._evaluation = EvaluationPart()
         self._count_step = count_step or partial(next, count(1))
         self.step: int | None = None
@@ -82,6 +87,7 @@ class ProcessStream:
         self._di_engine = DiEngineLog()
         self._run_summary = WandbSummary()
         self._in_block = False  # inside a block of single pairs
+        self._is_below_heading = False
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line that is neither a table row nor a progress bar."""
@@ -90,7 +96,7 @@ class ProcessStream:
         if (result := self._read_block(text)) is not None:
             return result or None
         if self._in_block and (row := _BLOCK_ROW.match(text)):
-            return ConsoleRecord([(row[1].strip(), float(parse_number(row[2]) or 0.0))])
+            return _row_record(row)
         if not self._has_records and text.startswith("        ") and _BLOCK_REST.match(text):
             return None
         found = trainer_lines.parse_line(text) or self.templates.parse_line(text)
@@ -99,12 +105,29 @@ class ProcessStream:
             self._in_block = True
         elif self._in_block:
             self._in_block = not found or ":" in text
+        found = self._read_below_heading(text, found)
         if found is None:
             self._evaluation.read_text(text)
             return None
         if self._evaluation.is_open:
             found = self._evaluation.read_record(found, self.step, self.axis)
         return self._separate_settings(found)
+
+    def _read_below_heading(self, text: str, found: ConsoleRecord | None) -> ConsoleRecord | None:
+        """Below a line that says only a step each pair is a record, whatever it is called.
+
+        A number of steps there is that of the block.
+        """
+        if found is None:
+            row = _BLOCK_ROW.match(text) if self._is_below_heading else None
+            self._is_below_heading = row is not None
+            return row and _row_record(row)
+        if found.step is not None:
+            is_count = len(found.values) == 1 and _COUNT_OF_BLOCK.match(found.values[0][0])
+            if self._is_below_heading and is_count:
+                return found._replace(step=None, axis="")
+            self._is_below_heading = _is_heading(found)
+        return found
 
     def pop_summary(self) -> ConsoleRecord | None:
         """The last values as wandb prints them, where the console holds no others."""
@@ -148,6 +171,8 @@ class ProcessStream:
         found = self._begin_laps(found) if may_begin else self._laps.counts_on(found)
         self._has_records = True
         self._record_count += 1
+        if self.episode_steps.has_erred and self.step is not None:
+            self._headings_are_stray, found = True, found._replace(step=None)
         if found.step is None:
             if self.step is None:
                 return GivenStep(self._record_count, counted=True)
@@ -197,6 +222,7 @@ class ProcessStream:
         self._record_count += count
         self._steps_by_axis[self.axis] += count
         self._headings_only &= is_heading
+        self._is_below_heading = is_heading
         self._kinds_here.clear()
         self.step = step
 
@@ -230,6 +256,12 @@ class ProcessStream:
         if self.axis == found.axis or self.axis not in axes or found.axis not in axes:
             return False
         return axes.index(found.axis) > axes.index(self.axis)
+
+
+def _row_record(row: re.Match[str]) -> ConsoleRecord:
+    name, value, spread = row[1].strip(), parse_number(row[2]), parse_number(row[3] or "")
+    values = [(name, 0.0 if value is None else value)]
+    return ConsoleRecord(values if spread is None else [*values, (f"{name} +/-", spread)])
 
 
 def _is_heading(found: ConsoleRecord) -> bool:

@@ -196,6 +196,39 @@ def test_a_constant_reward_is_a_warning_at_the_end() -> None:
     assert findings_at_the_end([0.0] * 30)["reward-never-moves"] == WARN
 
 
+@pytest.mark.parametrize(
+    ("rows", "length", "severity"), [(11, 0, Severity.WATCH), (13, 0, WARN), (11, 22_000, WARN)]
+)
+def test_a_few_rows_of_unknown_length_may_be_a_part(
+    rows: int, length: int, severity: Severity
+) -> None:
+    """Somebody's excerpt: what it says of a whole training is no warning."""
+    config = {"total_timesteps": length} if length else {}
+    judge = Judge(Profile("pfrl", "off-policy", config, samples={"reward_mean": Sample("update")}))
+    for row in range(rows):
+        values = {"reward_mean": 20.0 + gauss(row, 2.0), "episode": 50.0 * (row + 1)}
+        judge.add_row(Row(Mark(row, 2000 * (row + 1), math.nan), values))
+    judge.end_run()
+    assert [f.severity for f in judge.findings if f.rule == "reward-never-moves"] == [severity]
+
+
+@pytest.mark.parametrize(
+    ("restart", "words"), [(None, "in a log that begins midway"), (25, "since it was resumed")]
+)
+def test_a_later_part_says_which_it_is(restart: int | None, words: str) -> None:
+    """No restart is spoken of where the log only begins late."""
+    judge = Judge(Profile("sb3", "on-policy", samples={"reward_mean": Sample("update")}))
+    first = 0 if restart else 100_000
+    for row in range(80):
+        if row == restart:
+            judge.restart()
+        made = update(row, 20.0 + gauss(row, 2.0))
+        judge.add_row(made._replace(mark=made.mark._replace(step=first + made.mark.step)))
+    judge.end_run()
+    said = [f.message for f in judge.findings if f.rule == "reward-never-moves"]
+    assert said[-1].endswith(words)
+
+
 def test_a_rise_that_was_seen_is_not_denied_again() -> None:
     """Once the rule was taken back, it is something to watch at most."""
     judge = Judge(Profile("sb3", "on-policy", samples={"reward_mean": Sample("update")}))

@@ -34,6 +34,12 @@ class UnreadLines:
         if names and (names in self._names or len(self._names) < _MAX_KINDS):
             self._names[names] += 1
 
+    def add_read(self, count: int) -> None:
+        """Count lines that were all read."""
+        count = min(count, _MOST_LINES - self._lines)
+        self._lines += count
+        self._read += count
+
     def note(self) -> str:
         """What would read the lines; "" while enough of them are read."""
         mostly_unread = self._with_numbers > _UNREAD_SHARE * self._lines

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.shared.names.metric_names import is_metric, step_axis
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN
 
 _RANK = re.compile(
     r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s"
@@ -47,9 +48,15 @@ _CONTAINER = re.compile(
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,80} "
     r"[\w./@-]{1,80}(?:\[\d{1,10}\])?: "  # journald
 )
+_TUPLE_ITEM = rf"'[^'\\]*+(?:\\t[^'\\]*+)*+'|{NUMBER_PATTERN}"
 _FIRST_WORD = re.compile(r"[A-Za-z_]\w{0,40}[=:, |]{1,2}(?=[ \w.+-])")
 _MAX_PREFIXES = 8
-_LINE_NUMBER = re.compile(r"\s{0,6}(\d{1,6})(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
+_LINE_NUMBER = re.compile(r"\s{0,6}(\d{1,6})(\.?)(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
+"""Of an editor or a web page; with a dot that of an item in a Markdown list."""
+_PRINTED_TUPLE = re.compile(
+    rf"\((?:{_TUPLE_ITEM}), (?:(?:{_TUPLE_ITEM}), ){{0,40}}(?:{_TUPLE_ITEM})\)\s*+"
+)
+"""What Python 2 makes of `print("Episode", 3, "reward", 21.5)`."""
 _ROW_OF_NUMBERS = re.compile(
     r"(?:[\s|]*+(?:[-+\d.][\d.,e+-]*+|nan|inf|No Log))*+[\s|]*+$", re.IGNORECASE
 )
@@ -87,6 +94,8 @@ class Unwrapper:
             text = text[quote.end() :]
         if (head.isdigit() and text[2:3] != ":" and text[4:5] != "-") or head in (" ", ">"):
             text = self._strip_line_number(text)
+        elif head == "(" and text.startswith("('") and _PRINTED_TUPLE.fullmatch(text):
+            return UnwrappedLine(_join_tuple(text), "", UNKNOWN_TIME)
         found = self._unwrap_prefixes(text)
         container = _CONTAINER.match(found.text) if _may_be_container(found.text) else None
         if container is None:
@@ -105,7 +114,7 @@ class Unwrapper:
             is_next = is_next and self._has_numbered_words
         else:
             self._has_numbered_words = is_next
-        is_record = text.startswith(("{", "| ", "--"), number.end())
+        is_record = bool(number[2]) or text.startswith(("{", "| ", "--"), number.end())
         return text[number.end() :] if is_next or is_record else text
 
     def _unwrap_prefixes(self, text: str) -> UnwrappedLine:
@@ -159,6 +168,12 @@ def has_no_prefix(text: str) -> bool:
     if not text[:1].isalpha() or text.startswith(_LOG_LEVELS) or _GLOG_PREFIX.match(text):
         return False
     return _CONTAINER.match(text) is None
+
+
+def _join_tuple(text: str) -> str:
+    """The words of a printed tuple as Python 3 would have printed them."""
+    items = re.findall(_TUPLE_ITEM, text)
+    return " ".join(item.strip("'").replace("\\t", "\t") for item in items)
 
 
 def _may_be_container(text: str) -> bool:

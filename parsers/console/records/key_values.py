@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.console.records import sentences
 from ppo_top.parsers.shared.names import chinese, metric_names
 from ppo_top.parsers.shared.text.number_text import (
     NUMBER_PATTERN,
@@ -42,7 +43,7 @@ _DECORATION = (
 )
 """Arrows, box drawing, shapes and emoji: what scripts put before a name."""
 _SEPARATORS = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
-_FIELD_SEPARATOR = re.compile(r"\s*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z])")
+_FIELD_SEPARATOR = re.compile(r"[^\S\t]*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z])")
 _BRACKETED_COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _LEADING_COUNT = re.compile(
     r"^\s{0,16}+\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]\s{0,16}+(?=[A-Za-z].*[=:]\s?[-+.\d])"
@@ -51,10 +52,14 @@ _LEADING_COUNT = re.compile(
 _BRACKETED_EPISODES = re.compile(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
 """How many episodes are done, with the unit behind the number: `[   1000 eps] reward=0.6`."""
 _BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
+_ACME_LINE = re.compile(
+    rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
+)
+"""Acme's terminal: several loops print pairs of the same names, `[Learner] Loss = 0.06 | ...`."""
 _TABBED_SEPARATOR = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
 _LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
 """keras-rl starts its lines with the step: `1024/50000: episode: 12, ...`."""
-_ORDINAL = re.compile(r"#(?=\d)")
+_ORDINAL = re.compile(r"#\s?(?=\d)")
 _MEAN_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
 """What is averaged: `Mean reward (last 100 episodes): 195.2`."""
 _NUMBER_LIST = re.compile(
@@ -73,19 +78,6 @@ _EPOCH_AND_STEP = re.compile(
 """minimind prints `Epoch:[2/3](47/9751)`, with epochs from 1; torchvision's examples
 `Epoch: [1][ 47/9751]`, with epochs from 0."""
 _FEWEST_PAIRS_BEFORE_WORDS = 2
-_EPISODE_START = re.compile(r"\W{0,8}[Ee]pisode:?\s?#?(\d{1,15})\b")
-_SENTENCE_REWARD = re.compile(
-    rf"\b(reward|return|score)s?\b\W{{0,3}}(?:(?:of|is|was)\W{{1,3}})?({NUMBER_PATTERN})(?![\w.])",
-    re.IGNORECASE,
-)
-_EPISODE_INSIDE = re.compile(
-    rf"\b(reward|return|score)s?\s(?:in|for|of|at)\s(?:the\s)?[Ee]pisode:?\s?#?(\d{{1,15}})\b\W{{0,3}}"
-    rf"(?:(?:is|was)\W{{1,3}})?({NUMBER_PATTERN})(?![\w.])",
-    re.IGNORECASE,
-)
-"""`Total reward in episode 12 is 21.5`."""
-_SENTENCE_LENGTH = re.compile(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
-_MAX_SENTENCE_CHARS = 300
 _FINISHED_STEP = re.compile(
     r"\W{0,9}((?:[Ee]pisode|[Ee]poch|[Ii]teration|[Uu]pdate|[Ss]tep) \d{1,15}) "
     r"[^\W\d_]{1,20}\W{0,3}"
@@ -178,6 +170,9 @@ def normalise_line(text: str) -> str:
         text = _ORDINAL.sub("", text)
     if "(" in text:
         text = _MEAN_REMARK.sub(lambda remark: re.sub("[ =]", "_", remark[0]), text)
+    if text.startswith("[") and " = " in text and (label := _ACME_LINE.fullmatch(text)):
+        text = text[label.end(1) + 2 :].replace(" | ", f" | {label[1]}/")
+        text = f"{label[1]}/{text}"
     if "[" in text:
         text = _NUMBER_LIST.sub("", text)
         text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
@@ -199,8 +194,12 @@ def is_episode_count(key: str) -> bool:
     return metric_names.normalise(key) in _EPISODE_COUNT_NAMES
 
 
-def parse_line(text: str) -> ConsoleRecord | None:
-    """The record of a line, or None if it is prose."""
+def parse_line(text: str, bare_steps_count: bool | None = None) -> ConsoleRecord | None:
+    """The record of a line, or None if it is prose.
+
+    `bare_steps_count`: whether `steps` beside a count of episodes are those of all so far, not of
+    one episode; None while only their name tells.
+    """
     if len(text) > MAX_PAIRS_LINE_CHARS or not any(char.isdigit() or char in "nN" for char in text):
         return None
     fields = [
@@ -216,29 +215,21 @@ def parse_line(text: str) -> ConsoleRecord | None:
     step = _letter_step(pairs) if is_whole else None
     is_record = step or _are_record(pairs) or (is_whole and _are_layout(pairs))
     if not pairs or 2 * len(readable) < len(fields) or not is_record:
-        return _parse_sentence(text)
-    found = _make_record(pairs)
+        return sentences.parse_line(text)
+    found = _make_record(pairs, bare_steps_count)
     if step is not None:
         return found._replace(step=as_step(step.value), axis="step")
-    return found if found.step is not None else _parse_sentence(text) or found
+    if found.step is None:
+        return sentences.parse_line(text) or found
+    return found if is_whole else _with_sentence(found, text)
 
 
-def _parse_sentence(text: str) -> ConsoleRecord | None:
-    """`Episode 5 finished after 200 steps with reward 21.5`, as tutorials print it."""
-    if len(text) > _MAX_SENTENCE_CHARS:
-        return None
-    if (inside := _EPISODE_INSIDE.search(text)) and (value := parse_number(inside[3])) is not None:
-        episode = int(inside[2])
-        said = [("episode", float(episode)), (inside[1].lower(), value)]
-        return ConsoleRecord(said, episode, "episode")
-    start = _EPISODE_START.match(text)
-    reward = _SENTENCE_REWARD.search(text, start.end()) if start is not None else None
-    if start is None or reward is None or (value := parse_number(reward[2])) is None:
-        return None
-    values = [("episode", float(start[1])), (reward[1].lower(), value)]
-    if (length := _SENTENCE_LENGTH.search(text)) is not None:
-        values.append(("episode_length", float(length[1])))
-    return ConsoleRecord(values, int(start[1]), "episode")
+def _with_sentence(found: ConsoleRecord, text: str) -> ConsoleRecord:
+    """The record with the reward that a field of words says: `with reward -21.5`."""
+    if any(metric_names.is_reward(tag) for tag, _ in found.values):
+        return found
+    said = sentences.parse_line(text)
+    return found if said is None else found._replace(values=[*found.values, *said.values[1:]])
 
 
 def _letter_step(pairs: list[Pair]) -> Pair | None:
@@ -279,12 +270,16 @@ def _is_known(pair: Pair) -> bool:
     return _axis_of(pair) is not None or metric_names.is_metric(pair.key)
 
 
-def _make_record(pairs: list[Pair]) -> ConsoleRecord:
+def _make_record(pairs: list[Pair], bare_steps_count: bool | None) -> ConsoleRecord:
     step, counts = None, ""
     config: dict[str, ConfigValue] = {}
+    axes = [(pair, _axis_of(pair)) for pair in pairs]
+    if bare_steps_count is not None and any(metric_names.counts_episodes(p.key) for p in pairs):
+        steps = "timesteps" if bare_steps_count else None
+        axes = [(p, steps if metric_names.is_bare_count(p.key) else axis) for p, axis in axes]
     for name in metric_names.STEP_AXES:
-        for pair in pairs:
-            if _axis_of(pair) != name:
+        for pair, axis in axes:
+            if axis != name:
                 continue
             if pair.total is not None:
                 config[metric_names.TOTAL_SETTINGS[name]] = pair.total

@@ -21,7 +21,7 @@ _NUMBER = rb"([-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?|nan|inf))"
 _NUMBER_MARK = "\0"
 _CHANGED_BEFORE_PARSING = ("[", "(", "#", "\t", "  ", "Epoch", ": episode: ", "{", " = ", "%|")
 """A line with one of these is rewritten before its pairs are searched, or may be another thing."""
-_KEY_BYTES = 8
+_KEY_BYTES = 4
 _MAX_LAYOUTS = 256
 MAX_EXACT_STEP = 1 << 53
 """Below this a step is the same whether it is parsed as an integer or as a float."""
@@ -81,8 +81,8 @@ def _make_layout(line: str, words: str, template: LineTemplate) -> LineLayout | 
     if line.startswith(ray_results.RESULT_STARTS):
         return None
     parts = words.split(_NUMBER_MARK)
-    if any(part[:1].isalnum() or part[:1] in tuple(".,_") for part in parts[1:]):
-        return None  # it could belong to the number before it
+    if any(_may_belong_to_number(part) for part in parts[1:]):
+        return None
     pattern = _NUMBER.join(re.escape(part.encode()) for part in parts) + rb"\n"
     return LineLayout(
         re.compile(pattern),
@@ -93,6 +93,12 @@ def _make_layout(line: str, words: str, template: LineTemplate) -> LineLayout | 
         template.episodes_index,
         all(step_axis(tag) is not None for tag in template.tags),
     )
+
+
+def _may_belong_to_number(text: str) -> bool:
+    """Whether what follows a number could be a part of it, as in `1,000`; not `12, loss`."""
+    head = text[:1]
+    return head.isalnum() or head in (".", "_") or (head == "," and text[1:2] != " ")
 
 
 def _picker(indexes: Sequence[int]) -> Callable[[Sequence[bytes]], Any]:

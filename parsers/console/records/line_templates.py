@@ -47,6 +47,13 @@ class LineTemplates:
         self._templates: dict[str, LineTemplate | None] = {}
         self._seen_once: set[str] = set()
         self._last_used: tuple[str, LineTemplate] | None = None
+        self._bare_steps_count: bool | None = None
+
+    def settle_bare_steps(self, count: bool | None) -> None:
+        """Note what `steps` beside a count of episodes have turned out to be."""
+        if count is not self._bare_steps_count:
+            self._bare_steps_count, self._last_used = count, None
+            self._templates.clear()
 
     def pop_last_used(self) -> tuple[str, LineTemplate] | None:
         """Words and template of the line read since the last call, if it was read by one."""
@@ -60,17 +67,17 @@ class LineTemplates:
         parts = _NUMBER_IN_LINE.split(key_values.normalise_line(text))
         words = _NUMBER_MARK.join(parts[::2])
         if len(words) > _MAX_TEMPLATE_CHARS or _CLOCK_MARK in words:
-            return key_values.parse_line(text)
+            return self._parse(text)
         if words not in self._templates:
             return self._parse_unknown(text, words, parts)
         template = self._templates[words]
         if template is None:
             return None
         if template is _NO_TEMPLATE:
-            return key_values.parse_line(text)
+            return self._parse(text)
         found = _fill_template(template, parts[1::2])
         if found is None:
-            return key_values.parse_line(text)
+            return self._parse(text)
         self._last_used = words, template
         return found
 
@@ -80,32 +87,35 @@ class LineTemplates:
             if len(self._seen_once) >= _MAX_LINE_TEMPLATES:
                 self._seen_once.clear()
             self._seen_once.add(words)
-            return key_values.parse_line(text)
+            return self._parse(text)
         if len(self._templates) >= _MAX_LINE_TEMPLATES:
             self._templates.clear()
-        self._templates[words] = _learn_template(parts)
-        return key_values.parse_line(text)
+        self._templates[words] = self._learn_template(parts)
+        return self._parse(text)
 
+    def _learn_template(self, parts: list[str]) -> LineTemplate | None:
+        """The template of a line, from a probe whose numbers say their index; None for prose."""
+        count = len(parts) // 2
+        probe = parts[:]
+        probe[1::2] = [str(_FIRST_PROBE + place) for place in range(count)]
+        found = self._parse("".join(probe))
+        if found is None:
+            return None
+        if any(isinstance(value, int) and value >= _FIRST_PROBE for value in found.config.values()):
+            return _NO_TEMPLATE
+        places = [int(value) - _FIRST_PROBE for _, value in found.values]
+        if any(place not in range(count) for place in places):
+            return _NO_TEMPLATE
+        tags = tuple(tag for tag, _ in found.values)
+        step = None if found.step is None else found.step - _FIRST_PROBE
+        episodes = next(
+            (at for tag, at in zip(tags, places, strict=True) if key_values.is_episode_count(tag)),
+            None,
+        )
+        return LineTemplate(tags, tuple(places), step, found.axis, episodes, found.config)
 
-def _learn_template(parts: list[str]) -> LineTemplate | None:
-    """The template of a line, from a probe whose numbers say their index; None for prose."""
-    count = len(parts) // 2
-    probe = parts[:]
-    probe[1::2] = [str(_FIRST_PROBE + place) for place in range(count)]
-    found = key_values.parse_line("".join(probe))
-    if found is None:
-        return None
-    if any(isinstance(value, int) and value >= _FIRST_PROBE for value in found.config.values()):
-        return _NO_TEMPLATE
-    places = [int(value) - _FIRST_PROBE for _, value in found.values]
-    if any(place not in range(count) for place in places):
-        return _NO_TEMPLATE
-    tags = tuple(tag for tag, _ in found.values)
-    step = None if found.step is None else found.step - _FIRST_PROBE
-    episodes = next(
-        (at for tag, at in zip(tags, places, strict=True) if key_values.is_episode_count(tag)), None
-    )
-    return LineTemplate(tags, tuple(places), step, found.axis, episodes, found.config)
+    def _parse(self, text: str) -> ConsoleRecord | None:
+        return key_values.parse_line(text, self._bare_steps_count)
 
 
 def _fill_template(template: LineTemplate, words: list[str]) -> ConsoleRecord | None:

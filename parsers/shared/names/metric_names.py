@@ -94,6 +94,9 @@ _STEP_WORDS = {
     **chinese.STEP_WORDS,
 }
 
+_BARE_COUNTS = _word_set("step steps timestep timesteps frame frames")
+_EPISODE_COUNTS = _word_set("episodes actorepisodes")
+
 TOTAL_SETTINGS = {
     "timesteps": "total_timesteps",
     "step": "max_steps",
@@ -132,6 +135,17 @@ def split_words(name: str) -> tuple[str, ...]:
 def step_axis(name: str) -> str | None:
     """What a step word counts; None if the name is not a step word."""
     return _STEP_WORDS.get(normalise(name))
+
+
+def is_bare_count(name: str) -> bool:
+    """Whether a name leaves open whose steps it counts, as `total steps` does not."""
+    return normalise(name.rpartition("/")[2]) in _BARE_COUNTS
+
+
+def counts_episodes(name: str) -> bool:
+    """Whether a name may be that of an episode's number, or of how many there were."""
+    name = name.rpartition("/")[2]
+    return step_axis(name) == "episode" or normalise(name) in _EPISODE_COUNTS
 
 
 def is_metric(name: str) -> bool:

@@ -311,8 +311,11 @@ class RuleContext:
     @property
     def progress(self) -> float | None:
         """The completed share of the run, if its length or its end is known."""
-        if self.ended:
-            return 1.0
+        return 1.0 if self.ended else self.stated_progress
+
+    @property
+    def stated_progress(self) -> float | None:
+        """The completed share of the length that the log states; None if it states none."""
         steps = total_steps(self.config, self.trainer, self.mark.step)
         return min(1.0, self.mark.step / steps) if steps else None
 

@@ -344,6 +344,10 @@ def test_tabs_between_a_name_and_its_number() -> None:
         ("Episode 5 finished after 200 timesteps with total reward = -21.5", 5, {"reward": -21.5}),
         ("Episode #12 ended, score: 21", 12, {"score": 21.0}),
         ("*** Episode 7 done! Return was 3.5 ***", 7, {"return": 3.5}),
+        ("Episode 5 finished after 200 steps with reward -21.5", 5, {"reward": -21.5}),
+        ("Episode 5 ended, score (-3.5)", 5, {"score": -3.5}),
+        ("Episode 5: total return - 21.5", 5, {"return": 21.5}),
+        ("Episode # 12 \tfinished with reward -90.5 \tnoise 0.02", 12, {"reward": -90.5}),
     ],
 )
 def test_a_sentence_about_an_episode(line: str, episode: int, values: dict[str, float]) -> None:
@@ -417,8 +421,7 @@ def test_phases_are_no_steps() -> None:
 @pytest.mark.parametrize("words", ["Total rewards in episode 73 is", "Reward for episode 73:"])
 def test_sentences_with_the_episode_inside(words: str) -> None:
     """What a tutorial says after each episode."""
-    got = read(f"{words} 3.75 total number of steps are 3626")
-    assert [got.values_by_step()["episode"]] == [[(73, 73.0)]]
-    assert {points[0] for tag, points in got.values_by_step().items() if tag != "episode"} == {
-        (73, 3.75)
-    }
+    for value in ("3.75", "-3.75"):
+        got = read(f"{words} {value} total number of steps are 3626").values_by_step()
+        assert got.pop("episode") == [(73, 73.0)]
+        assert [*got.values()] == [[(73, float(value))]]

@@ -56,6 +56,22 @@ def test_line_numbers(number: str) -> None:
     assert read(pairs).steps("reward") == [10 * n for n in range(1, 9)]
 
 
+def test_items_of_a_markdown_list() -> None:
+    """From any number on, also where the record itself begins with a number."""
+    lines = [f"{n}.  {70 * n}/50000: episode: {n}, episode reward: 0.5" for n in range(20, 25)]
+    assert read(lines).steps("episode reward") == [70 * n for n in range(20, 25)]
+    assert read(["1. 0.5 0.25", "2. 0.5 0.25"]).points == {}
+
+
+def test_a_tuple_that_python_2_printed() -> None:
+    """`print("Episode", n, "reward", r)`, its strings quoted and its tabs spelled out."""
+    line = "('Episode #', {}, '\\tfinished with reward', {}, '\\tNoise', nan)"
+    found = read([line.format(100 * n, -90.5 - n) for n in range(5)])
+    assert found.steps("reward") == [0, 100, 200, 300, 400]
+    assert found.values("reward") == [-90.5, -91.5, -92.5, -93.5, -94.5]
+    assert read(["('checkpoint', 'saved to', '/tmp/x')"]).points == {}
+
+
 @given(st.integers(40, 200))
 @settings(deadline=None, max_examples=60)
 def test_hard_wrapped_dictionaries(width: int) -> None:

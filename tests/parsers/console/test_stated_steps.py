@@ -247,3 +247,89 @@ def test_a_short_training_for_each_seed_is_one_each() -> None:
     found = [each for batch in batches for each in (batch, *batch.rest) if each.points]
     steps = [{tuple(each.steps) for each in batch.points} for batch in found]
     assert steps == [{(1, 2, 3, 4)}] * 3
+
+
+LENGTHS = [21, 24, 30, 38, 17, 52, 52, 19]
+SOFAR = [21, 45, 75, 113, 130, 182, 234, 253]
+
+
+@pytest.mark.parametrize("name", ["Step", "Steps", "Frame", "timesteps"])
+@pytest.mark.parametrize(
+    "line", ["Episode: {e}, {n}: {s}, Reward: {s}.5", "Episode {e} | {n} {s} | Reward {s}.5"]
+)
+def test_the_steps_of_one_episode_are_no_step(line: str, name: str) -> None:
+    """Lengths of episodes that happen to rise at first: the number of the episode counts on."""
+    log = "".join(line.format(e=e, n=name, s=s) + "\n" for e, s in enumerate(LENGTHS, 1))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("Reward") == list(range(1, 9))
+    assert read.values("Reward") == [steps + 0.5 for steps in LENGTHS]
+
+
+@pytest.mark.parametrize("first", [1, 40])
+def test_the_steps_of_all_episodes_so_far_are_the_step(first: int) -> None:
+    """The same names where they count on, from the first episode or midway."""
+    log = "".join(
+        f"Episode: {e}, Timestep: {30 * (first - 1) + s}, Reward: 0.5\n"
+        for e, s in enumerate(SOFAR, first)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("Reward") == [30 * (first - 1) + steps for steps in SOFAR]
+
+
+def test_fewer_steps_than_episodes_are_those_of_one() -> None:
+    """A single line tells: all episodes so far took at least a step each."""
+    read = parse_every_way(ConsoleParser, b"- Episode 00057075 Frame 00000199 Reward: 30\n")
+    assert read.steps("Reward") == [57075]
+
+
+def test_steps_beside_a_count_of_episodes_are_the_step_if_both_rise() -> None:
+    """MADDPG's line; beside the episodes of an evaluation they are no step."""
+    line = "steps: {}, episodes: {}, mean episode reward: -664.5, time: 54.8\n"
+    log = "".join(line.format(1000 * n - 1, 40 * n) for n in range(1, 9))
+    assert parse_every_way(ConsoleParser, log.encode()).steps("mean episode reward") == [
+        1000 * n - 1 for n in range(1, 9)
+    ]
+    log = "".join(line.format(1000 + (7 * n) % 5, 10) for n in range(1, 9))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.counts_updates
+    assert read.steps("mean episode reward") == list(range(1, 9))
+
+
+def test_steps_that_fall_after_all_are_counted_from_there() -> None:
+    """Ever longer episodes look like a count; no restart is made of the first shorter one."""
+    lengths = [20, 50, 90, 150, 230, 210, 190, 240]
+    log = "".join(f"Episode: {e}, Step: {s}, Reward: 0.5\n" for e, s in enumerate(lengths, 1))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("Reward") == [20, 50, 90, 150, 230, 231, 232, 233]
+    assert read.counts_updates
+
+
+def test_a_short_log_of_both_waits_for_nothing() -> None:
+    """What waits is read at the end."""
+    read = parse_every_way(ConsoleParser, b"Episode: 1, Step: 200, Reward: 0.5\nKL: 0.25\n")
+    assert (read.steps("Reward"), read.steps("KL")) == ([200], [200])
+
+
+def test_every_pair_below_a_heading_is_a_record() -> None:
+    """Whatever it is called, with a tab for a colon; a number of steps there is the block's."""
+    log = "".join(
+        f"Iteration: \t {n}\nNumTimesteps: \t {32000 + n}\nMeanRew: \t -257.5 +- 63.25\n"
+        f"MeanSlowdown: \t 8.{n}\nMeanEntropy \t 2.39\nElapsed time\t 106.5 seconds\n"
+        "-----------------\n"
+        for n in range(4)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    for tag in ("MeanRew", "MeanRew +/-", "MeanSlowdown", "MeanEntropy", "Elapsed time"):
+        assert read.steps(tag) == [0, 1, 2, 3]
+    assert read.values("NumTimesteps") == [32000.0, 32001.0, 32002.0, 32003.0]
+
+
+def test_words_end_the_block_below_a_heading() -> None:
+    """What follows them is read only under a known name."""
+    log = "Epoch: 3\nWarmth: 0.5\nsaved the model\nColour: 0.25\nLoss: 0.125\n"
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.values_by_step() == {
+        "Epoch": [(3, 3.0)],
+        "Warmth": [(3, 0.5)],
+        "Loss": [(3, 0.125)],
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ppo_top import catalogue
 from ppo_top.parsers.console.parser import ConsoleParser
 from tests.support.parser_harness import ParserOutput, parse_every_way
 
@@ -102,6 +103,24 @@ def test_ml_agents_trains_several_behaviours() -> None:
     tag = "Environment/Cumulative Reward"
     assert got.values_by_step()[tag] == [(1000, -1.5), (2000, -0.5)]
     assert got.values_by_step()[f"{tag} [Striker?team=1]"] == [(1000, 1.5), (2000, 0.5)]
+
+
+def test_loops_of_acme_stay_apart() -> None:
+    """acme/utils/loggers/terminal.py: each loop prints its own `Steps`."""
+    loop = (
+        "[Environment Loop] Episode Length = 20 | Episode Return = -{e}.000 | Episodes = {e} | "
+        "Steps = {s} | Steps Per Second = 37.277\n"
+    )
+    learner = "[Learner] Loss = 0.058 | Steps = {n} | Walltime = 4.277\n"
+    got = read("".join(loop.format(e=n, s=20 * n) + learner.format(n=7 * n) for n in range(2, 8)))
+    steps = [20 * n for n in range(2, 8)]
+    assert got.steps("Environment Loop/Episode Return") == got.steps("Learner/Loss") == steps
+    assert got.values("Environment Loop/Steps") == steps
+    assert got.values("Learner/Steps") == [7 * n for n in range(2, 8)]
+    trainer = catalogue.identify(got.points)
+    assert trainer.id == "acme"
+    meaning = catalogue.meaning(trainer, "Environment Loop/Episode Return")
+    assert meaning is not None and meaning.concept == "reward_mean"
 
 
 def test_settings_line_by_line() -> None:

@@ -42,10 +42,11 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if not level:
         return borderline(reward.history.last)
     message = f"{_unlearned(run, reward)} in {reward.count} updates"
-    if _rose_before(run):
+    if _rose_before(run) or (_is_short(run, limits) and not proven):
         level = min(level, WATCH)
     if run.resumed:
-        level, message = INFO, f"{message}, since it was resumed"
+        late = "since it was resumed" if run.segment else "in a log that begins midway"
+        level, message = INFO, f"{message}, {late}"
     value = reward.history.last
     return Assessment(level, value, reward.baseline, message, immediate=run.ended)
 
@@ -56,6 +57,11 @@ def _rises(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
         return reward.rising
     above = reward.rising and reward.smooth > reward.baseline
     return above or reward.rise > limits["end_rise"]
+
+
+def _is_short(run: RuleContext, limits: RuleLimits) -> bool:
+    """Whether a log of a few rows, which says no length, may be a part of a training: a paste."""
+    return run.ended and run.stated_progress is None and run.updates < limits["paste_rows"]
 
 
 def _rose_before(run: RuleContext) -> bool:
@@ -191,6 +197,7 @@ RULES = (
             "end_rise": 2.0,
             "end_points": 6,
             "end_episodes": 60,
+            "paste_rows": 12,
             "long_points": 30,
             "endless_points": 500,
             "looks": 25,
