@@ -50,18 +50,24 @@ def _numbers_of(line: bytes) -> Sequence[float]:
 
 def tag_of(path: str) -> str:
     """The file's name without its end, if that is the name of a reward; else the column's."""
-    stem = PurePath(path).stem
-    return stem if metric_names.is_reward(stem) else _name(_FEWEST_COLUMNS)
+    return PurePath(path).stem if _is_reward_file(path) else _name(_FEWEST_COLUMNS)
 
 
-def claims(_name: str, head: bytes) -> bool | None:
-    """Whether the first lines are as many numbers each, the first of which counts from 0 or 1."""
+def _is_reward_file(path: str) -> bool:
+    return metric_names.is_reward(PurePath(path).stem)
+
+
+def claims(name: str, head: bytes) -> bool | None:
+    """Whether the first lines are as many numbers each, the first of which counts from 0 or 1.
+
+    A file that is named after a reward may count steps, from any one on.
+    """
     rows = [_numbers_of(line) for line in head.split(b"\n")[:-1] if line.strip()]
     if not all(_FEWEST_COLUMNS <= len(row) == len(rows[0]) <= _MOST_COLUMNS for row in rows):
         return False
     counts = [row[0] for row in rows]
     rises = all(0 < after - before == after // 1 - before for before, after in pairwise(counts))
-    if not rises or (counts and counts[0] not in (0.0, 1.0)):
+    if not rises or (counts and counts[0] not in (0.0, 1.0) and not _is_reward_file(name)):
         return False
     return True if len(rows) >= _FEWEST_LINES else None if len(head) < HEAD_BYTES else False
 

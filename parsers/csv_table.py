@@ -11,6 +11,7 @@ import csv
 import re
 from array import array
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
@@ -121,7 +122,7 @@ class CsvParser(RowParser):
         step = None if at is None else as_step(at)
         name = self._runs.column
         if name is not None and name < len(cells):
-            self._runs.turn_to(cells[name], step)
+            self._runs.turn_to(cells[name], step, _value_at(numbers, self._runs.counter))
         run = self._runs.current
         run.count += 1
         if self._step_index is None:
@@ -225,6 +226,8 @@ def claims(name: str, head: bytes) -> bool | None:
     if all(map(metric_names.is_reward, columns)) and _REWARD_FILE_NAME.search(name):
         return True
     charted = any(metric_names.is_metric(column) for column in columns)
+    if not charted and is_stepped(columns) and metric_names.is_reward(PurePath(name).stem):
+        return _holds_numbers(columns, head)  # a column for each method
     if not charted or (len(columns) >= _MIN_COLUMNS and is_stepped(columns)):
         return charted
     return name.startswith("progress.") or _holds_rewards(columns, head)
@@ -238,6 +241,11 @@ def _holds_rewards(columns: Sequence[str], head: bytes) -> bool | None:
     rewards = [name for name in columns if metric_names.is_reward(name)]
     if len(columns) < _MIN_COLUMNS or all("score" in name.lower() for name in rewards):
         return False
+    return _holds_numbers(columns, head)
+
+
+def _holds_numbers(columns: Sequence[str], head: bytes) -> bool | None:
+    """Whether the first row has numbers only; None if it is not complete yet."""
     row, end, _ = head.partition(b"\n")[2].partition(b"\n")
     if not end:
         return None if len(head) < HEAD_BYTES else False

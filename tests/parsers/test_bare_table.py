@@ -56,7 +56,17 @@ HEADS = {
 @pytest.mark.parametrize("head", HEADS)
 def test_rows_of_as_many_numbers_that_are_counted_are_claimed(head: bytes) -> None:
     """Two rows may still go on as anything else."""
-    assert claims("rewards.csv", head) is HEADS[head]
+    assert claims("results.csv", head) is HEADS[head]
+
+
+def test_a_table_named_after_a_reward_may_begin_at_any_step() -> None:
+    """numpy.savetxt writes `9.04e+02,-2.1e+01`; what does not rise is no count there, either."""
+    head = b"9.040000000000000000e+02,-2.1e+01\n1.769000000000000000e+03,-2.0e+01\n1.8e+03,1\n"
+    assert claims("rewards.csv", head)
+    assert not claims("results.csv", head)
+    assert not claims("rewards.csv", b"9e+02,1\n9e+02,1\n9e+02,2\n")
+    read = parse_every_way(BareTableParser, head)
+    assert (read.steps(""), read.values("")) == ([904, 1769, 1800], [-21.0, -20.0, 1.0])
 
 
 @pytest.mark.parametrize(

@@ -156,6 +156,11 @@ def test_windows_line_ends() -> None:
         ("rewards.csv", b"reward\n21.5\n", True),
         ("reviews.csv", b"text,score\ngood,5\n", False),
         ("grades.csv", b"loss,size\n0.5,3\n", False),
+        ("training_rewards.csv", b"Episode,PER-DDQN,MS-DDQN\n0,-965.5,-6230\n", True),
+        ("training_rewards.csv", b"Episode,PER-DDQN,MS-DDQN\n", None),
+        ("training_rewards.csv", b"Episode,name\n0,Ann\n", False),
+        ("training_times.csv", b"Episode,PER-DDQN,MS-DDQN\n0,0.5,2.0\n", False),
+        ("validation_summary.csv", b"eval_step,mean_reward,ok\n5000,11.5,False\n", True),
         ("people.csv", b"name,age,value\nA,3,4\n", False),
         ("0.monitor.csv", b'#{"t_start": 1.0}\nr,l,t\n', False),
         ("export.csv", b"run,source,tag,concept,step,time,value\n", False),
@@ -322,6 +327,7 @@ def test_a_column_of_rewards_needs_no_step(name: str, header: str, is_log: bool)
         ("% time spent exploring,episodes,mean 100 episode reward,steps", "98,100,10.3,1219", 1219),
         ("volume,episode,global_episode,total_reward", "200,3,18,1.5", 18),
         ("episode,reward,steps", "12,1.5,640", 12),
+        ("eval_step,mean_reward,feasible,key", '5000,11.5,False,"[0, -17.5]"', 5000),
     ],
 )
 def test_which_of_several_counts_is_the_step(header: str, row: str, step: int) -> None:

@@ -119,6 +119,22 @@ def test_one_training_is_one_run(column: str, lines: list[str]) -> None:
     assert read(table(lines, column)).keys() == {""}
 
 
+def test_a_count_that_goes_on_is_one_training() -> None:
+    """Several episodes an update, each with a seed of its own."""
+    lines = [f"{n // 4},{n},{10000 + n},{n}.5" for n in range(40)]
+    found = read("\n".join(["update,episode,seed,return", *lines, ""]).encode())
+    (only,) = found.values()
+    assert only.values("return") == [n + 0.5 for n in range(40)]
+    assert only.steps("return") == [n // 4 for n in range(40)]
+
+
+def test_a_count_that_begins_anew_is_another_training() -> None:
+    """The same columns, where each seed is trained by itself."""
+    lines = [f"{n // 4},{n},{seed},{n}.5" for seed in (1, 2) for n in range(12)]
+    found = read("\n".join(["update,episode,seed,return", *lines, ""]).encode())
+    assert [len(each.values("return")) for each in found.values()] == [12, 12]
+
+
 def test_without_steps_nothing_begins_anew() -> None:
     """Rows are counted then."""
     data = b"seed,reward\n" + b"".join(b"%d,%d.5\n" % (n // 5, n) for n in range(20))

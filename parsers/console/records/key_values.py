@@ -67,6 +67,7 @@ _NUMBER_LIST = re.compile(
     rf"\[\s{{0,8}}{NUMBER_PATTERN}(?:,?\s{{1,8}}{NUMBER_PATTERN}){{1,40}}\s{{0,8}}\]"
 )
 """`actions [0.1, 0.9]`: several numbers under one name; `[1,000]` is one."""
+_MOST_AGENTS = 8
 _FEWEST_PAIRS_OF_LAYOUT = 4
 _EPISODE_COUNT_NAMES = (
     *("episodes", "nepisodes", "numepisodes", "episodecount"),
@@ -174,12 +175,22 @@ def normalise_line(text: str) -> str:
         text = text[label.end(1) + 2 :].replace(" | ", f" | {label[1]}/")
         text = f"{label[1]}/{text}"
     if "[" in text:
-        text = _NUMBER_LIST.sub("", text)
+        text = _NUMBER_LIST.sub(_rewards_of_agents, text)
         text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
         text = _BRACKETED_EPISODES.sub(r" episode \1, ", text)
         text = _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
     text = text.strip()
     return _WIDE_BLANKS.sub("   ", text) if "  " in text or not text.isascii() else text
+
+
+def _rewards_of_agents(match: re.Match[str]) -> str:
+    """A list of rewards as one pair for each agent; other lists are left out."""
+    name, _, numbers = match[0].partition("[")
+    rewards = numbers.strip("] ").replace(",", " ").split()
+    name = name.strip(" :=")
+    if not metric_names.is_reward(name) or len(rewards) > _MOST_AGENTS:
+        return ""
+    return ", ".join(f"{name}_{at}: {reward}" for at, reward in enumerate(rewards, 1))
 
 
 def _steps_of_all_epochs(match: re.Match[str]) -> str:

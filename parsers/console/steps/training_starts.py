@@ -27,7 +27,7 @@ _WORDS = ("seed", "run", "trial", "experiment", "fold", "logging to", "learning"
 """A line without any of them names nothing: looking for them is quicker."""
 _MAX_TEXT_CHARS = 300
 _MAX_NAMES = 64
-_NUMBER_TAGS = frozenset({"run", "seed", "trial", "fold", "experiment"})
+_NUMBER_TAGS = frozenset({"run", "seed", "trial", "fold", "experiment", "pid"})
 """Numbers in records that count trainings."""
 _TOTALS = frozenset({"max_steps", *TOTAL_SETTINGS.values()})
 """An evaluation may have another number of episodes."""

@@ -50,6 +50,7 @@ STEP_ROWS = (
     "update",
     "Update",
     "epoch",
+    "frame",
     "episode",
     "Episode",
 )

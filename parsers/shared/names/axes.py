@@ -63,6 +63,7 @@ _OTHER_STEP_KEYS = (
     "frame",
     "totalsteps",
     "totalstep",
+    "evalstep",
     "generation",
     "cycle",
     "round",

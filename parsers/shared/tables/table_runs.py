@@ -13,6 +13,8 @@ from ppo_top.parsers.shared.text.number_text import parse_number
 _RUN_COLUMNS = frozenset({"seed", "run", "trial", "fold", "experiment"})
 """Normalised names of columns, without `id`, `name` or `number` at their end."""
 _SUFFIX = re.compile(r"(id|name|number|no)$")
+_COUNTERS = frozenset({"episode", "episodes", "iteration", "update", "epoch"})
+"""Columns beside the step that may count on where the seed changes."""
 _UNFIT = re.compile(r"[^\w.+-]+")
 _MAX_NAME_CHARS = 60
 _MAX_RUNS = 1000
@@ -49,6 +51,8 @@ class TableRuns:
     def __init__(self) -> None:
         self.current = TableRun("", {})
         self.column: int | None = None
+        self.counter: int | None = None
+        self._last_count: float | None = None
         self._name = ""
         self._cell: float | str = ""
         self._first_step: int | None = None
@@ -64,10 +68,20 @@ class TableRuns:
             plain = _SUFFIX.sub("", normalise(name))
             if plain in _RUN_COLUMNS and index != step:
                 self.column, self._name = index, plain
+                break
+        for index, name in enumerate(names):
+            if index != step and normalise(name) in _COUNTERS:
+                self.counter = index
                 return
 
-    def turn_to(self, text: str, step: int | None) -> None:
-        """Turn to the training of a row, by its cell in the column and its step."""
+    def turn_to(self, text: str, step: int | None, count: float | None = None) -> None:
+        """Turn to the training of a row, by its cell in the column and its step.
+
+        `count`: the row's value in the column `counter`.
+        """
+        last, self._last_count = self._last_count, count
+        if self._by_cell and last is not None and count == last + 1:
+            return
         number = parse_number(text)
         cell = text.strip() if number is None else number
         if step is None or cell == self._cell or cell == "":

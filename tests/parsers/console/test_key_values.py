@@ -399,6 +399,20 @@ def test_lists_of_numbers_are_left_out() -> None:
     }
 
 
+def test_a_list_of_rewards_is_that_of_several_agents() -> None:
+    """Each agent's is a metric of its own, whatever stands around it; a long list is no agents."""
+    got = read("Episode 3 | Rewards: [-31.5 -11.25] | Loss: 0.5\nEpisode 4, Reward: [1.5, 2.5]")
+    assert got.values_by_step() == {
+        "Episode": [(3, 3.0), (4, 4.0)],
+        "Rewards_1": [(3, -31.5)],
+        "Rewards_2": [(3, -11.25)],
+        "Loss": [(3, 0.5)],
+        "Reward_1": [(4, 1.5)],
+        "Reward_2": [(4, 2.5)],
+    }
+    assert "Rewards_1" not in read(f"Episode 3 | Loss: 1 | Rewards: {list(range(20))}").points
+
+
 def test_a_step_and_abbreviations_of_ones_own() -> None:
     """Nothing but names and numbers after a step is a record, whatever they are called."""
     got = read("Iter 34: SR 46.0%, Q 286.5115, Pi -32.6352, CE 5.5667, Buffer 146878")

@@ -155,7 +155,8 @@ def test_old_baselines_tables() -> None:
 
 
 @pytest.mark.parametrize(
-    "step", ["TimestepsSoFar", "total timesteps", "total/steps", "steps", "misc/total_timesteps"]
+    "step",
+    ["TimestepsSoFar", "total timesteps", "total/steps", "steps", "frame", "misc/total_timesteps"],
 )
 def test_old_baselines_name_the_step_in_many_ways(step: str) -> None:
     """PPO1 and TRPO, SAC and TD3, DDPG, DQN, PPO2: each its own."""

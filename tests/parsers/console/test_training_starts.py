@@ -152,6 +152,7 @@ def test_drawn_consoles(trainings: list[int], header: str, body: Body, block: in
 PREFIXES = {
     "number": "seed={n} | step={step} | reward={value}\n",
     "brackets": "[Run {n:03}] Step: {step}, Reward: {value}\n",
+    "heading": "PID 1792{n} - Step {step}/1000\nReward: {value}\n",
     "ray": "(train_cartpole pid=71{n}) step: {step} | reward: {value}\n",
 }
 """What launchers of several trainings print before each line."""
