@@ -17,7 +17,8 @@ from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.columns import RowAxes
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.names.axes import TIME_KEYS, find_step_key, parse_unix_time
+from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time
+from ppo_top.parsers.shared.tables.episode_counts import TableStep
 from ppo_top.parsers.shared.tables.plain_rows import (
     Cell,
     number_of,
@@ -39,6 +40,7 @@ from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_COLUMNS = 20_000
+_MAX_FIRST_ROWS = 64
 _CONFIG_PREFIX = "config/"
 
 
@@ -53,6 +55,9 @@ class CsvParser(RowParser):
         self._delimiter = ","
         self._tags: list[str] = []
         self._step_index: int | None = None
+        self._step = TableStep()
+        self._first_rows: list[tuple[Sequence[str], int]] = []
+        """Rows that wait until it is clear which column holds the step."""
         self._time_index: int | None = None
         self._row_parts: list[Segment] = []  # of a row with line ends in quotes
         self._row_bytes = 0
@@ -60,7 +65,7 @@ class CsvParser(RowParser):
 
     @property
     def _expects_row(self) -> bool:
-        return bool(self._tags) and not self._row_parts
+        return bool(self._tags) and not self._row_parts and not self._step.is_open
 
     @property
     def _counts_rows(self) -> bool:
@@ -108,7 +113,8 @@ class CsvParser(RowParser):
             self._problems.append(Problem(start, what))
         self._tags = tags[:_MAX_COLUMNS]
         time = next((name for name in TIME_KEYS if name in self._tags), None)
-        self._step_index = _index(self._tags, find_step_key(self._tags))
+        self._step.read_names(self._tags)
+        self._step_index = _index(self._tags, self._step.key_of(self._tags))
         self._time_index = _index(self._tags, time)
         self._runs.read_header(self._tags, self._step_index)
 
@@ -118,6 +124,12 @@ class CsvParser(RowParser):
             self._problems.append(Problem(start, what))
             return
         numbers = [parse_number(cell) if cell else None for cell in cells]
+        if self._step.is_open:
+            self._first_rows.append((cells, start))
+            self._step.read_row(dict(zip(self._tags, numbers, strict=False)))
+            if not self._step.is_open or len(self._first_rows) >= _MAX_FIRST_ROWS:
+                self._settle_step()
+            return
         at = None if self._step_index is None else _value_at(numbers, self._step_index)
         step = None if at is None else as_step(at)
         name = self._runs.column
@@ -131,6 +143,20 @@ class CsvParser(RowParser):
         time = parse_unix_time(_value_at(numbers, self._time_index))
         for tag, cell, value in zip(self._tags, cells, numbers, strict=False):
             self._add_cell(tag, cell, value, time)
+
+    def _settle_step(self) -> None:
+        """Add the rows that wait, now that the column of the step is known."""
+        self._step.decide()
+        self._step_index = _index(self._tags, self._step.key_of(self._tags))
+        rows, self._first_rows = self._first_rows, []
+        for cells, start in rows:
+            self._add_row(cells, start)
+
+    def finish(self) -> Batch:
+        """No other rows will tell which column holds the step."""
+        if self._step.is_open:
+            self._settle_step()
+        return super().finish()
 
     def _add_cell(self, tag: str, cell: str, value: float | None, time: float) -> None:
         if value is None:

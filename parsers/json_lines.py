@@ -29,10 +29,10 @@ from ppo_top.parsers.shared.documents.json_values import (
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import (
     TIME_KEYS,
-    find_step_key,
     parse_unix_time,
     step_and_total,
 )
+from ppo_top.parsers.shared.tables.episode_counts import TableStep
 from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_runs import TableRun, TableRuns
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
@@ -40,6 +40,7 @@ from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 _MIN_BLOCK_BYTES = 1 << 15
 """In shorter blocks, importing a faster reader takes longer than it saves."""
 _MAX_COLUMNS = 1_000
+_MAX_FIRST_LINES = 64
 _NOT_FLAT = (b"[", b"true", b"false", b"\\ud", b"\\uD")
 """Lists and booleans, and perhaps half of a surrogate pair."""
 _SPECIAL_KEY = re.compile(r"^done$|^config/|train_runtime$|^global_step/max_steps$")
@@ -61,6 +62,9 @@ class JsonLinesParser(RowParser):
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)
         self._step_is_count = False
+        self._step = TableStep()
+        self._first_lines: list[Segment] = []
+        """Records that wait until it is clear which key holds the step."""
         self._runs = TableRuns()
         self._run_tag: str | None = None
         """The key of what tells trainings apart; "" if the first record has none."""
@@ -74,6 +78,8 @@ class JsonLinesParser(RowParser):
         rest = self._splitter.unfinished()
         if rest.data.rstrip().endswith(b"}"):
             self._add_line(rest)
+        if self._step.is_open:
+            self._settle_step()
         return self._pop_batch()
 
     def _add_block(self, block: bytes) -> bool:
@@ -91,20 +97,21 @@ class JsonLinesParser(RowParser):
             tags = list(dict.fromkeys(chain.from_iterable(dict.fromkeys(keys))))
             if len(tags) > _MAX_COLUMNS or any(map(_SPECIAL_KEY.search, tags)):
                 return False
-            if not self._go_on_with_run(rows, tags):
+            self._step.read_names(tuple(rows[0]))
+            if self._step.is_open or not self._go_on_with_run(rows, tags):
                 return False
             axes = RowAxes(self._steps_of(rows, tags), _times_of(rows, tags))
         except (ValueError, TypeError, OverflowError, KeyError):
             return False
         self._runs.current.count += count
         self._runs.current.step = axes.steps[-1]
-        self._step_is_count = find_step_key(tags) is None
+        self._step_is_count = self._step.key_of(tags) is None
         self._add_columns(tags, rows, keys, axes)
         return True
 
     def _steps_of(self, rows: Rows, tags: Sequence[str]) -> array[int]:
         """The step of each row; raises an error if these rows do not agree where it is."""
-        key = find_step_key(tags)
+        key = self._step.key_of(tags)
         if key is None:
             count = self._runs.current.count
             return array("q", range(count + 1, count + len(rows) + 1))
@@ -133,7 +140,7 @@ class JsonLinesParser(RowParser):
     def _find_run_tag(self, tags: Sequence[str]) -> str:
         """The key, among those of the first record, of what tells trainings apart."""
         if self._run_tag is None:
-            step = find_step_key(tags)
+            step = self._step.key_of(tags)
             self._runs.read_header(tags, None if step is None else tags.index(step))
             self._run_tag = "" if self._runs.column is None else tags[self._runs.column]
         return self._run_tag
@@ -153,8 +160,32 @@ class JsonLinesParser(RowParser):
         wrapped = found.get("data")
         if isinstance(wrapped, dict) and "step" in found and len(found) <= 3:
             self._add_record(wrapped, found, null=math.nan)
+        elif self._is_first(segment, found):
+            return
         else:
             self._add_record(found, found, null=None)
+
+    def _is_first(self, segment: Segment, found: Mapping[str, object]) -> bool:
+        """Whether a record has to wait for more of them, which tell where the step is."""
+        if self._step.is_settled:
+            return False
+        row = {tag: number_of(tag, value) for tag, value in flatten(_settings_apart(found)[0])}
+        if row:
+            self._step.read_names(tuple(row))
+        if not self._step.is_open:
+            return False
+        self._first_lines.append(segment)
+        self._step.read_row(row)
+        if not self._step.is_open or len(self._first_lines) >= _MAX_FIRST_LINES:
+            self._settle_step()
+        return True
+
+    def _settle_step(self) -> None:
+        """Add the records that wait, now that the key of the step is known."""
+        self._step.decide()
+        lines, self._first_lines = self._first_lines, []
+        for segment in lines:
+            self._add_line(segment)
 
     def _add_record(
         self, values: Mapping[str, object], outer: Mapping[str, object], null: float | None
@@ -164,7 +195,7 @@ class JsonLinesParser(RowParser):
         if not metrics:
             return
         flat = dict(flatten(metrics))
-        step = step_of(outer) if outer is not values else step_of(flat)
+        step = step_of(outer) if outer is not values else step_of(self._step.known(flat))
         run = self._turn_to_run(flat, step)
         run.count += 1
         if (stated := step_and_total(flat)) is not None:

@@ -1,0 +1,128 @@
+"""Tells the steps of one episode from those of all so far, in rows that say an episode as well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise
+from typing import NamedTuple
+
+from ppo_top.parsers.shared.names.axes import find_step_key
+from ppo_top.parsers.shared.names.metric_names import counts_episodes, is_bare_count
+from ppo_top.parsers.shared.text.number_text import as_step
+
+ENOUGH_ROWS = 4
+"""The lengths of as many episodes rise by chance once in 24 logs."""
+_SHORT_EPISODE, _SHORT_EPISODES = 0.3, 0.05
+"""The next episode, where each has a row, is seldom shorter than this part of the mean one so far,
+and several are never: the first row may stand in the midst of a long one."""
+_SURE_NAMES = frozenset({"steps", "episodes"})
+"""Running counts of the old baselines and of PFRL."""
+
+STEPS, EPISODE, NEITHER = "timesteps", "episode", ""
+
+
+class EpisodeAndSteps(NamedTuple):
+    """What a row says of both."""
+
+    episode: int
+    steps: int
+
+
+def read_counts(row: Mapping[str, float | None]) -> EpisodeAndSteps | None:
+    """The episode and the bare steps of a row; None if one of both is not there."""
+    names = count_names(tuple(row))
+    if names is None:
+        return None
+    episode, steps = as_step(row[names[0]]), as_step(row[names[1]])
+    return None if episode is None or steps is None else EpisodeAndSteps(episode, steps)
+
+
+@lru_cache(maxsize=256)
+def count_names(names: tuple[str, ...]) -> tuple[str, str] | None:
+    """The names of the episode and of bare steps; None if one of both is not there."""
+    episode = next(filter(counts_episodes, names), None)
+    steps = next(filter(is_bare_count, names), None)
+    return None if episode is None or steps is None else (episode, steps)
+
+
+def counting_on(seen: Sequence[EpisodeAndSteps]) -> str:
+    """Which of both counts on in these rows, the steps if both do."""
+    first, last = seen[0], seen[-1]
+    if first.steps < first.episode:  # updates of many episodes each, unless they do not rise
+        rising = len(seen) > 1 and all(one.steps < other.steps for one, other in pairwise(seen))
+        return STEPS if rising else EPISODE
+    episodes = last.episode - first.episode
+    counts = episodes > 0 and _rises([each.episode for each in seen])
+    if _rises([each.steps for each in seen]):
+        share = _SHORT_EPISODE if episodes == len(seen) - 1 else _SHORT_EPISODES
+        least = share * episodes * first.steps / max(first.episode, 1)
+        return EPISODE if counts and last.steps - first.steps < least else STEPS
+    if counts:
+        return EPISODE
+    return STEPS if any(_begins_anew(seen[0], *pair) for pair in pairwise(seen)) else NEITHER
+
+
+def _rises(counts: Sequence[int]) -> bool:
+    return all(before <= after for before, after in pairwise(counts))
+
+
+def _begins_anew(first: EpisodeAndSteps, before: EpisodeAndSteps, after: EpisodeAndSteps) -> bool:
+    """Whether both are back at the first row's."""
+    return after.steps < before.steps and after.steps <= first.steps and after.episode <= first[0]
+
+
+class TableStep:
+    """The column of the step in a table, which the first rows may have to tell."""
+
+    def __init__(self) -> None:
+        self._names: tuple[str, ...] | None = None
+        self._seen: list[EpisodeAndSteps] = []
+        self._dropped: frozenset[str] = frozenset()
+        self._is_open = False
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the columns were seen, and no more rows are needed."""
+        return self._names is not None and not self._is_open
+
+    @property
+    def is_open(self) -> bool:
+        """Whether more rows are needed to tell."""
+        return self._is_open
+
+    def read_names(self, names: Sequence[str]) -> None:
+        """Look at the columns, once."""
+        if self._names is not None:
+            return
+        self._names = tuple(names)
+        found = count_names(self._names)
+        is_sure = found is None or set(names) >= _SURE_NAMES
+        self._is_open = not is_sure and found is not None and find_step_key(names) == found[1]
+
+    def key_of(self, names: Sequence[str]) -> str | None:
+        """The column of the step, or None if rows have to be counted."""
+        return find_step_key([name for name in names if name not in self._dropped])
+
+    def known(self, row: Mapping[str, object]) -> Mapping[str, object]:
+        """A row without the columns that turned out not to hold the step."""
+        if not self._dropped:
+            return row
+        return {name: value for name, value in row.items() if name not in self._dropped}
+
+    def read_row(self, row: Mapping[str, float | None]) -> None:
+        """Look at one of the first rows."""
+        if (counts := read_counts(row)) is not None:
+            self._seen.append(counts)
+        if len(self._seen) >= ENOUGH_ROWS:
+            self.decide()
+
+    def decide(self) -> None:
+        """There are no more rows to look at."""
+        self._is_open = False
+        counting = counting_on(self._seen) if self._seen else STEPS
+        names = self._names or ()
+        if counting != STEPS:
+            self._dropped = frozenset(filter(is_bare_count, names))
+        if counting == NEITHER:
+            self._dropped |= frozenset(filter(counts_episodes, names))

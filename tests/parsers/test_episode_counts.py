@@ -1,0 +1,109 @@
+"""Bare steps beside an episode, in files: its length, or the steps of all episodes so far."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Sequence
+from itertools import accumulate
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ppo_top.parsers.csv_table import CsvParser
+from ppo_top.parsers.json_lines import JsonLinesParser
+from tests.support.parser_harness import ParserOutput, parse_every_way
+
+CountedRows = Sequence[tuple[int, int]]
+
+
+def read_csv(rows: CountedRows, episode: str = "episode", steps: str = "step") -> ParserOutput:
+    """A table of episode, steps and reward."""
+    lines = [f"{at},{count},{at}.5" for at, count in rows]
+    return parse_every_way(CsvParser, "\n".join([f"{episode},{steps},reward", *lines, ""]).encode())
+
+
+def read_json(rows: CountedRows, episode: str = "episode", steps: str = "step") -> ParserOutput:
+    """The same as JSON lines."""
+    lines = [json.dumps({episode: at, steps: count, "reward": at + 0.5}) for at, count in rows]
+    return parse_every_way(JsonLinesParser, ("\n".join(lines) + "\n").encode())
+
+
+READERS = [read_csv, read_json]
+ReadTable = Callable[..., ParserOutput]
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("names", [("episode", "step"), ("Episode", "timesteps"), ("ep", "frames")])
+def test_lengths_of_episodes_are_no_step(read: ReadTable, names: tuple[str, str]) -> None:
+    """The number of the episode is; every row is kept, and no length."""
+    lengths = [88, 31, 140, 140, 200, 17]
+    found = read(list(enumerate(lengths, 1)), *names)
+    assert found.steps("reward") == [1, 2, 3, 4, 5, 6]
+    assert found.values(names[1]) == lengths
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("first", [1, 300])
+def test_steps_of_all_episodes_are_the_step(read: ReadTable, first: int) -> None:
+    """From the first episode on, or in a log that begins midway."""
+    so_far = list(accumulate([88, 31, 140, 140, 200, 17], initial=88 * (first - 1)))[1:]
+    found = read(list(enumerate(so_far, first)))
+    assert found.steps("reward") == so_far
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_row_in_the_midst_of_a_long_episode(read: ReadTable) -> None:
+    """A loop logs every 512 steps; its first episode is the longest."""
+    found = read([(0, 512), (6, 1024), (14, 1536), (25, 2048), (37, 2560)])
+    assert found.steps("reward") == [512, 1024, 1536, 2048, 2560]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_updates_of_many_episodes_each_are_the_step(read: ReadTable) -> None:
+    """TRL's PPO counts 64 completions a step as episodes."""
+    found = read([(64 * n, n) for n in range(1, 7)])
+    assert found.steps("reward") == [1, 2, 3, 4, 5, 6]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_where_neither_counts_on_rows_are_counted(read: ReadTable) -> None:
+    """modular_rl logs episodes and timesteps of each iteration."""
+    rows = [(25, 327), (1911, 34317), (1392, 45526), (764, 43427), (439, 36454)]
+    found = read(rows, "Episodes", "Timesteps")
+    assert found.steps("reward") == [1, 2, 3, 4, 5]
+    assert found.counts_updates
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_a_training_that_begins_anew_at_once_still_counts_steps(read: ReadTable) -> None:
+    """Both are back at the first row's: stopped early and started again."""
+    rows = [(1, 200), (2, 390), (1, 200), (2, 400), (3, 610)]
+    assert read(rows).steps("reward") == [200, 390, 200, 400, 610]
+
+
+@pytest.mark.parametrize("read", READERS)
+def test_fewer_rows_are_read_at_the_end(read: ReadTable) -> None:
+    """Until then they wait: two rows of a live log may yet become either."""
+    assert read([(1, 200), (2, 150)]).steps("reward") == [1, 2]
+    assert read([(1, 200), (2, 380)]).steps("reward") == [200, 380]
+    assert read([(7, 200)]).steps("reward") == [200]
+
+
+def test_names_that_say_which_steps_they_count_wait_for_nothing() -> None:
+    """`total_steps`, `global_step`, and the old baselines' `steps` and `episodes`."""
+    for header in ("episode,global_step", "steps,episodes"):
+        parser = CsvParser()
+        batch = parser.feed(f"{header},reward\n10,400,1.5\n".encode())
+        assert {len(points) for points in batch.points} == {1}
+
+
+@given(st.integers(5, 60), st.randoms(use_true_random=False), st.sampled_from(READERS))
+def test_lengths_of_any_course(count: int, draw: random.Random, read: ReadTable) -> None:
+    """Whatever the lengths, no step falls unless the first four rise by chance."""
+    lengths = [draw.randint(1, 500) for _ in range(count)]
+    steps = read(list(enumerate(lengths, 1))).steps("reward")
+    assert steps in (list(range(1, count + 1)), lengths)
+    if lengths[:4] != sorted(lengths[:4]):
+        assert steps == list(range(1, count + 1))
