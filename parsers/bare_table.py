@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from pathlib import PurePath
 
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.names import metric_names
@@ -50,11 +49,7 @@ def _numbers_of(line: bytes) -> Sequence[float]:
 
 def tag_of(path: str) -> str:
     """The file's name without its end, if that is the name of a reward; else the column's."""
-    return PurePath(path).stem if _is_reward_file(path) else _name(_FEWEST_COLUMNS)
-
-
-def _is_reward_file(path: str) -> bool:
-    return metric_names.is_reward(PurePath(path).stem)
+    return metric_names.reward_of_file(path) or _name(_FEWEST_COLUMNS)
 
 
 def claims(name: str, head: bytes) -> bool | None:
@@ -67,7 +62,9 @@ def claims(name: str, head: bytes) -> bool | None:
         return False
     counts = [row[0] for row in rows]
     rises = all(0 < after - before == after // 1 - before for before, after in pairwise(counts))
-    if not rises or (counts and counts[0] not in (0.0, 1.0) and not _is_reward_file(name)):
+    if not rises or (
+        counts and counts[0] not in (0.0, 1.0) and not metric_names.reward_of_file(name)
+    ):
         return False
     return True if len(rows) >= _FEWEST_LINES else None if len(head) < HEAD_BYTES else False
 

@@ -11,7 +11,6 @@ import csv
 import re
 from array import array
 from collections.abc import Sequence
-from pathlib import PurePath
 
 from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
@@ -252,7 +251,7 @@ def claims(name: str, head: bytes) -> bool | None:
     if all(map(metric_names.is_reward, columns)) and _REWARD_FILE_NAME.search(name):
         return True
     charted = any(metric_names.is_metric(column) for column in columns)
-    if not charted and is_stepped(columns) and metric_names.is_reward(PurePath(name).stem):
+    if not charted and is_stepped(columns) and metric_names.reward_of_file(name):
         return _holds_numbers(columns, head)  # a column for each method
     if not charted or (len(columns) >= _MIN_COLUMNS and is_stepped(columns)):
         return charted

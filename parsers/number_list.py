@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import PurePath
 
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.names import metric_names
@@ -35,12 +34,6 @@ def _number_of(line: bytes) -> float | None:
     return parse_number(line.decode("ascii", "replace").strip(_AROUND_NUMBERS))
 
 
-def tag_of(path: str) -> str:
-    """The file's name without its end, if that is the name of a reward; else ""."""
-    stem = PurePath(path).stem
-    return stem if metric_names.is_reward(stem) else ""
-
-
 def claims(_name: str, head: bytes) -> bool | None:
     """Whether the first lines are a number each, but for a heading."""
     lines = head.split(b"\n")[:-1]
@@ -59,5 +52,5 @@ FORMAT = Format(
     parser=NumberListParser,
     by_lines=True,
     rewritten=True,
-    tag_of_path=tag_of,
+    tag_of_path=metric_names.reward_of_file,
 )

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
 
 _LINE = re.compile(rb"-?\d{1,19},(?:-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf)|nan)")
@@ -26,9 +27,12 @@ class TorchRlCsvParser(NumberRowsParser):
 
 
 def tag_of(path: str) -> str:
-    """The tag of a file: its path below `scalars`, without its end; "" when it lies elsewhere."""
+    """The tag of a file: its path below `scalars`, without its end.
+
+    Elsewhere a script's own file is named after a reward; "" if it is not.
+    """
     _, folder, tag = path.rpartition(_SCALARS_FOLDER)
-    return tag.removesuffix(".csv") if folder else ""
+    return tag.removesuffix(".csv") if folder else metric_names.reward_of_file(path)
 
 
 def claims(_name: str, head: bytes) -> bool | None:

@@ -239,6 +239,8 @@ GUESSES = [
     ("recent_return_mean", "reward_mean"),
     ("recent_mean_reward", "reward_mean"),
     ("recent_return_max", None),
+    ("training_rewards", "reward_mean"),
+    ("training_reward_std", None),
     ("total_left_agent_reward", "reward_component_mean{left_agent}"),
     ("avg_step_reward", None),
     ("std-test-episode-return", "eval_reward_std"),

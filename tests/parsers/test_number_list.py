@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.parsers import detect_format
-from ppo_top.parsers.number_list import NumberListParser, claims, tag_of
+from ppo_top.parsers.number_list import FORMAT, NumberListParser, claims
 from tests.support.parser_harness import parse_every_way
 
 numbers = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=30)
@@ -61,7 +61,7 @@ def test_only_numbers_make_a_list(head: bytes, answer: bool | None) -> None:
 )
 def test_the_name_is_the_tag(path: str, tag: str) -> None:
     """A list of anything else than rewards could be anything."""
-    assert tag_of(path) == tag
+    assert FORMAT.tag_of_path is not None and FORMAT.tag_of_path(path) == tag
 
 
 def test_it_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

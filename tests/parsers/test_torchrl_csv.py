@@ -105,3 +105,11 @@ def test_all_tags_of_an_experiment_are_one_run() -> None:
         for tag in ("train/reward", "loss", "a b/c.d")
     }
     assert [(place.directory, place.unit) for place in places] == [("csv/ppo", "csv/ppo")]
+
+
+@pytest.mark.parametrize("name", ["training_rewards.csv", "logs/episode_returns.csv"])
+def test_a_scripts_own_file_of_the_same_form_is_named_after_a_reward(name: str) -> None:
+    """`1,-1178.5`: a step and a value, in no folder of TorchRL's."""
+    assert tag_of(f"/runs/{name}") == Path(name).stem
+    assert tag_of("/runs/table.csv") == ""
+    assert detect_format(name, b"1,-1178.5\n2,-714.25\n3,-334.5\n") is FORMAT

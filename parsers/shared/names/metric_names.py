@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from pathlib import PurePath
 
 from ppo_top.parsers.shared.names import chinese
 
@@ -164,6 +165,12 @@ def is_setting(name: str) -> bool:
 def is_prose(name: str) -> bool:
     """Whether the name contains a word of prose."""
     return not _PROSE_WORDS.isdisjoint(split_words(name))
+
+
+def reward_of_file(path: str) -> str:
+    """A file's name without its end, if that is the name of a reward; else ""."""
+    stem = PurePath(path).stem
+    return stem if is_reward(stem) else ""
 
 
 def is_reward(name: str) -> bool:
