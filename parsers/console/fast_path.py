@@ -13,7 +13,12 @@ from typing import Any, NamedTuple
 from ppo_top.parsers.console.batch_builder import BatchBuilder, begins_with_number
 from ppo_top.parsers.console.lines.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
-from ppo_top.parsers.console.records.line_layouts import MAX_EXACT_STEP, LineLayout, LineLayouts
+from ppo_top.parsers.console.records.line_layouts import (
+    MAX_EXACT_STEP,
+    LineLayout,
+    LineLayouts,
+    layout_of_row,
+)
 from ppo_top.parsers.console.tables.ruled_table import STEP_ROWS, RowNames, group_of
 
 _MAX_RECORD_BYTES = 1 << 17
@@ -57,8 +62,22 @@ class FastPath:
             if process.follows_steps(layout.axis):
                 end = self._read_lines(process, layout, data, offset, start)
                 if end:
+                    process.trainer_table.note_other_lines(data.count(b"\n", start, end))
                     return end
         return 0
+
+    def read_rows(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
+        """Read the rows of a Markdown table from `start` on; their end, or 0 as `read_pairs`."""
+        columns = process.trainer_table.columns_between_bars
+        if columns is None or not process.follows_steps(columns.axis):
+            return 0
+        tags = columns.tags[1:]
+        if len(set(tags)) < len(tags):
+            return 0
+        layout = layout_of_row(tags, columns.axis)
+        if end := self._read_lines(process, layout, data, offset, start):
+            process.trainer_table.note_rows()
+        return end
 
     def _read_lines(
         self, process: ProcessStream, layout: LineLayout, data: bytes, offset: int, start: int
@@ -137,6 +156,7 @@ class FastPath:
         if found is None:
             return 0
         tags, values = found
+        process.trainer_table.note_other_lines(1)
         step, counted = process.next_step()
         self._builder.add_row("", tags, step, values, counted=counted)
         self._log_lines.add_line(offset + start, line.decode("ascii"))

@@ -35,7 +35,7 @@ _PEEK_BYTES = 1024
 _MAX_PROCESSES = 64
 _MAX_TORN_CHARS = 1 << 20
 BLOCK_BUFFERED = "this log is block-buffered: run python with -u to see it live"
-_NEWLINE, _DASH, _BRACE = b"\n-{"
+_NEWLINE, _DASH, _BRACE, _BAR = b"\n-{|"
 
 
 class ConsoleParser:
@@ -130,6 +130,8 @@ class ConsoleParser:
         end = 0
         if first == _DASH:
             return self._fast_path.read_table(main, data, offset, position)
+        if first == _BAR:
+            return self._fast_path.read_rows(main, data, offset, position) if main.is_plain else 0
         if first != _BRACE:
             if main.is_plain:
                 end = self._fast_path.read_pairs(main, data, offset, position)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -93,6 +94,14 @@ def _make_layout(line: str, words: str, template: LineTemplate) -> LineLayout | 
         template.episodes_index,
         all(step_axis(tag) is not None for tag in template.tags),
     )
+
+
+@lru_cache(maxsize=64)
+def layout_of_row(tags: tuple[str, ...], axis: str) -> LineLayout:
+    """The layout of a row between bars: the step, and a number for each of these tags."""
+    cell = rb" *+" + _NUMBER + rb" *+\|"
+    pattern = re.compile(rb"\|" + cell * (1 + len(tags)) + rb"\n")
+    return LineLayout(pattern, tags, _picker(range(1, 1 + len(tags))), 0, axis, None, False)
 
 
 def _may_belong_to_number(text: str) -> bool:

@@ -50,9 +50,9 @@ class TrainerColumns:
 
     def __init__(self, cells: Sequence[str], axis: str) -> None:
         self._has_evaluation = "Validation Loss" in cells
-        self._axis = axis
+        self.axis = axis
         self.width = len(cells)
-        self._tags = [self._tag_of(cell) for cell in cells]
+        self.tags = tuple(self._tag_of(cell) for cell in cells)
 
     def _tag_of(self, cell: str) -> str:
         """A column's tag; in tables with evaluations, capitalised columns are their metrics."""
@@ -71,13 +71,13 @@ class TrainerColumns:
         if step is None:
             return None
         values = []
-        for tag, cell in zip(self._tags[1:], cells[1:], strict=False):
+        for tag, cell in zip(self.tags[1:], cells[1:], strict=False):
             number = parse_number(cell)
             if number is not None:
                 values.append((tag, number))
             elif cell.strip().lower() not in _NO_VALUE:
                 return None
-        return TableRow(step, values, self._axis)
+        return TableRow(step, values, self.axis)
 
 
 def trainer_columns(cells: Sequence[str]) -> TrainerColumns | None:
@@ -109,6 +109,15 @@ class TrainerTextTable:
         self._other_lines = 0
         self._html: HtmlRows | None = None
 
+    @property
+    def columns_between_bars(self) -> TrainerColumns | None:
+        """The columns of a table in Markdown, while its rows may follow."""
+        return self._columns if self._separator == "|" and self._html is None else None
+
+    def note_rows(self) -> None:
+        """Rows were read as a whole."""
+        self._other_lines = 0
+
     def read_line(self, text: str) -> list[TableRow] | None:
         """The rows that a line completes; None if the line belongs to no table."""
         if self._html is not None or "<table" in text:
@@ -129,10 +138,14 @@ class TrainerTextTable:
         if row is not None:
             self._other_lines = 0
             return [row]
-        self._other_lines += bool(text.strip())
+        self.note_other_lines(bool(text.strip()))
+        return None
+
+    def note_other_lines(self, count: int) -> None:
+        """Lines were read that are none of the table's."""
+        self._other_lines += count
         if self._other_lines > _MAX_OTHER_LINES:
             self._columns = None
-        return None
 
     def _read_html(self, text: str) -> list[TableRow] | None:
         """A line of an HTML table; other tables than a trainer's are other lines."""
