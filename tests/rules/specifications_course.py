@@ -91,6 +91,9 @@ OUTCOME_PAIRS = (
          "eval_reward_mean": lambda i: -20.0 if i in (20, 30, 40, 50) else None},
          {"eval_reward_mean": lambda i: {20: 160.0, 30: -20.0, 40: -20.0, 50: -20.0}.get(i)},
          WARN, WATCH),
+    Contrast("reward-wrong-way", "a quarter of the run is over", {"reward_mean": lambda i: (40.0 if
+         i < 14 else 10.0) + jitter(i, 2), "ep_len": 50.0}, {}, WATCH, WARN,
+         config={"total_timesteps": 600_000}, differs_config={"total_timesteps": 70_000}),
     Contrast("eval-gap", "training still rises while evaluation falls", {"reward_mean": lambda i:
          20.0 + 4.0 * i, "eval_reward_mean": lambda i: {40: 150.0, 45: 120.0, 50: 90.0, 55:
          60.0}.get(i)}, {"reward_mean": lambda i: 20.0 + 4.0 * min(i, 20) + jitter(i, 1)}, WARN,
