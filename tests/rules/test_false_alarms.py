@@ -175,6 +175,15 @@ def test_a_gain_that_is_not_kept_to_the_end(end: float, severity: Severity | Non
     assert findings_at_the_end(course).get("reward-crash") == severity
 
 
+RISE_AND_DIP = [0.0, 0.8, 2.4, 2.8, 4.6, 5.2, 4.8, 7.2, 8.6, 5.4, 4.4]
+
+
+@pytest.mark.parametrize(("end", "severity"), [(4.6, None), (1.0, WARN)])
+def test_a_dip_at_the_end_of_a_long_rise_is_no_fall(end: float, severity: Severity | None) -> None:
+    """The last quarter lies far below the best, and as far above where the run began."""
+    assert findings_at_the_end(alternating([*RISE_AND_DIP, end])).get("reward-crash") == severity
+
+
 @pytest.mark.parametrize(("end", "severity"), [(5.4, WARN), (5.8, None)])
 def test_a_small_loss_at_the_end_is_no_fall(end: float, severity: Severity | None) -> None:
     """Three tenths of a gain that came early are the least."""
