@@ -229,6 +229,8 @@ def _are_distinct_metrics(tags: Sequence[str]) -> bool:
 _MIN_COLUMNS = 2
 _REWARD_FILE_NAME = re.compile(r"(?i:train|reward|return|episode|learning|progress)")
 """A file with such a name may be a column of rewards, a row an episode, without a step."""
+_VALUE = re.compile(r"[:=]\s?[-+.\d]")
+"""In a console's line, which is no name of a column: `reward: 21.5`."""
 _PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
 """The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
 _CONSOLE_NAME = "log.txt"
@@ -249,13 +251,14 @@ def claims(name: str, head: bytes) -> bool | None:
     if columns[: len(_PFRL_COLUMNS)] == _PFRL_COLUMNS:
         return True
     if all(map(metric_names.is_reward, columns)) and _REWARD_FILE_NAME.search(name):
-        return True
+        return not any(map(_VALUE.search, columns))
     charted = any(metric_names.is_metric(column) for column in columns)
     if not charted and is_stepped(columns) and metric_names.reward_of_file(name):
         return _holds_numbers(columns, head)  # a column for each method
-    if not charted or (len(columns) >= _MIN_COLUMNS and is_stepped(columns)):
+    is_table = len(columns) >= _MIN_COLUMNS
+    if not charted or (is_table and is_stepped(columns)):
         return charted
-    return name.startswith("progress.") or _holds_rewards(columns, head)
+    return (is_table and name.startswith("progress.")) or _holds_rewards(columns, head)
 
 
 def _holds_rewards(columns: Sequence[str], head: bytes) -> bool | None:

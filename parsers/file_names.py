@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 
 UNSURE_CONSOLE_NAMES = (
-    r"(?:out|run|results?|a2c|a3c|acktr|c51|ddpg|dpo|dqn|grpo|impala|ppo|reinforce|rloo|sac|td3|trpo)"
-    r"[\w-]*\.txt$|log\Z"
+    r"(?:out|run|results?|progress|rewards?|returns?|episodes?|a2c|a3c|acktr|c51|ddpg|dpo|dqn"
+    r"|grpo|impala|ppo|reinforce|rloo|sac|td3|trpo)[\w-]*\.txt$|log\Z"
 )
 """Names of consoles that other texts have, too: their content decides."""
 
@@ -38,7 +38,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "dvclive": {"dvclive": r"\.tsv$"},
     "json_document": {
         "json-document": (
-            r"(?i:(?:history|metrics|rewards?|returns|scores|loss(?:es)?|logs?|curves?"
+            r"(?i:(?:history|metrics|monitoring|rewards?|returns|scores|loss(?:es)?|logs?|curves?"
             r"|training_(?:stats|data|results))[\w-]*\.json$)"
         )
     },

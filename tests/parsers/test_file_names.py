@@ -26,7 +26,10 @@ LOGZ = "Time\tIteration\tAverageReturn\tStdReturn\tEpLenMean\tTimestepsSoFar\n" 
 )
 """As logz.py of Berkeley's course on deep reinforcement learning writes it (homework 2 of 2017)."""
 SURE = ("cout.txt", "nohup.out", "slurm-4711.out", "stdout.txt", "train.log")
-UNSURE = ("out.txt", "run.txt", "results.txt", "result_3.txt", "ppo.txt", "PPO_CartPole.txt", "log")
+UNSURE = (
+    *("out.txt", "run.txt", "results.txt", "result_3.txt", "ppo.txt", "PPO_CartPole.txt", "log"),
+    *("progress.txt", "rewards.txt", "episodes_1.txt"),
+)
 
 
 def check(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[list[int], str]:
