@@ -48,6 +48,9 @@ KL_PAIRS = (
 )
 
 CONTROLLED_PAIRS = (
+    Contrast("learning-rate-cut", "it fell at once", {"lr": after(25, 2.7e-6, 3e-4), "approx_kl":
+         0.01, **FLAT}, {"lr": lambda i: 3e-4 if i < 25 else 4.5e-6 if i < 27 else 2.7e-6}, WARN,
+         0),
     Contrast("kl-high", "a controller holds the KL to four times its usual target",
          {"approx_kl": after(30, 0.0412, 0.01)}, {"approx_kl": after(30, 0.0388, 0.01)}, WATCH,
          0, trainer="rllib"),
