@@ -58,15 +58,16 @@ STEPS = {
 }
 
 
+@pytest.mark.parametrize("name", ["steps", "step", "Frame"])
 @pytest.mark.parametrize("case", STEPS)
 def test_steps_beside_episodes(
-    case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    case: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A count of all so far only rises; lengths fall or repeat."""
     steps, concept = STEPS[case]
     rows = [f"{i},{20 + i % 3},{count}" for i, count in enumerate(steps, 1)]
-    write_table(tmp_path / "train.csv", "episode,reward,steps", rows)
-    assert meanings(tmp_path, capsys)["steps"] == concept
+    write_table(tmp_path / "train.csv", f"episode,reward,{name}", rows)
+    assert meanings(tmp_path, capsys)[name] == concept
 
 
 def test_a_name_that_says_length_is_left_the_length(
