@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import select
+import termios
 from codecs import getincrementaldecoder
 from contextlib import suppress
 from typing import Any
@@ -39,6 +40,7 @@ class TerminalDriver(LinuxDriver):
         self._on_input = app.prioritise_input
         self._keeps_screen = app.keeps_screen
         self._in_application_mode = False
+        self._settings = _settings_of(self.fileno)
 
     def run_input_thread(self) -> None:
         """Wait for input and pass it on, as Textual does.
@@ -78,6 +80,8 @@ class TerminalDriver(LinuxDriver):
     def start_application_mode(self) -> None:
         """Set the terminal up; Textual refuses in the background, and is asked again by `fg`."""
         super().start_application_mode()  # type: ignore[no-untyped-call]
+        if self._settings is not None:  # it takes ours for the user's where a SIGCONT comes between
+            self.attrs_before = self._settings
         self._in_application_mode = True
         with suppress(OSError):  # not a terminal
             self._in_application_mode = os.tcgetpgrp(self.fileno) == os.getpgrp()
@@ -99,3 +103,10 @@ class TerminalDriver(LinuxDriver):
         super().resume_application_mode()
         if was_stopped:
             self.send_message(self.SignalResume())
+
+
+def _settings_of(terminal: int) -> list[Any] | None:
+    """The terminal's settings; None if it is none."""
+    with suppress(termios.error):
+        return termios.tcgetattr(terminal)
+    return None

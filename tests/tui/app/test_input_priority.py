@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import itertools
 import os
+import pty
 import signal
+import sys
+import termios
 import threading
 from typing import Any
 
@@ -213,3 +217,24 @@ def test_curves_are_drawn_once_for_a_view(sick: UiState) -> None:
     assert other is not None
     sick.drawing_cache.cached_lines(other, ("reward_mean", 10), draw)
     assert len(drawn) == 3
+
+
+async def test_the_terminal_gets_back_what_it_had_before_a_start_within_a_start(
+    driver: RecordingDriver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As after a SIGSTOP and a SIGCONT while the screen is still set up."""
+    ours, theirs = pty.openpty()
+    monkeypatch.setattr(sys, "__stdin__", os.fdopen(theirs, "r", closefd=False))
+    before = termios.tcgetattr(theirs)
+    inner = RecordingDriver(driver._app)
+    monkeypatch.setattr(inner, "_file", io.StringIO())
+    monkeypatch.setattr(inner, "_run_input_thread", lambda: None)
+    monkeypatch.setattr(inner, "_get_terminal_size", lambda: (80, 24))
+    inner.start_application_mode()
+    inner.start_application_mode()
+    assert termios.tcgetattr(theirs)[:4] != before[:4]
+    inner.stop_application_mode()
+    inner.close()
+    assert termios.tcgetattr(theirs)[:4] == before[:4]
+    os.close(ours)
+    os.close(theirs)
