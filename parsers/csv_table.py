@@ -39,7 +39,6 @@ from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_COLUMNS = 20_000
-_MAX_FIRST_ROWS = 64
 _CONFIG_PREFIX = "config/"
 
 
@@ -54,9 +53,7 @@ class CsvParser(RowParser):
         self._delimiter = ","
         self._tags: list[str] = []
         self._step_index: int | None = None
-        self._step = TableStep()
-        self._first_rows: list[tuple[Sequence[str], int]] = []
-        """Rows that wait until it is clear which column holds the step."""
+        self._step = TableStep[tuple[Sequence[str], int]]()
         self._time_index: int | None = None
         self._row_parts: list[Segment] = []  # of a row with line ends in quotes
         self._row_bytes = 0
@@ -124,10 +121,8 @@ class CsvParser(RowParser):
             return
         numbers = [parse_number(cell) if cell else None for cell in cells]
         if self._step.is_open:
-            self._first_rows.append((cells, start))
-            self._step.read_row(dict(zip(self._tags, numbers, strict=False)))
-            if not self._step.is_open or len(self._first_rows) >= _MAX_FIRST_ROWS:
-                self._settle_step()
+            row = dict(zip(self._tags, numbers, strict=False))
+            self._add_first_rows(self._step.hold((cells, start), row))
             return
         at = None if self._step_index is None else _value_at(numbers, self._step_index)
         step = None if at is None else as_step(at)
@@ -143,18 +138,15 @@ class CsvParser(RowParser):
         for tag, cell, value in zip(self._tags, cells, numbers, strict=False):
             self._add_cell(tag, cell, value, time)
 
-    def _settle_step(self) -> None:
-        """Add the rows that wait, now that the column of the step is known."""
-        self._step.decide()
+    def _add_first_rows(self, rows: Sequence[tuple[Sequence[str], int]]) -> None:
+        """Add the rows that have waited, now that the column of the step is known."""
         self._step_index = _index(self._tags, self._step.key_of(self._tags))
-        rows, self._first_rows = self._first_rows, []
         for cells, start in rows:
             self._add_row(cells, start)
 
     def finish(self) -> Batch:
         """No other rows will tell which column holds the step."""
-        if self._step.is_open:
-            self._settle_step()
+        self._add_first_rows(self._step.release())
         return super().finish()
 
     def _add_cell(self, tag: str, cell: str, value: float | None, time: float) -> None:
@@ -196,6 +188,8 @@ class CsvParser(RowParser):
             self._add_column(tag, axes, cells)
         run.count += rows
         run.step = steps[-1]
+        if self._runs.counter is not None:
+            self._runs.last_count = number_of(columns[self._runs.counter][-1])
         return True
 
     def _add_column(self, tag: str, axes: RowAxes, cells: Sequence[Cell]) -> None:

@@ -27,11 +27,7 @@ from ppo_top.parsers.shared.documents.json_values import (
     time_of,
 )
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.names.axes import (
-    TIME_KEYS,
-    parse_unix_time,
-    step_and_total,
-)
+from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time, step_and_total
 from ppo_top.parsers.shared.tables.episode_counts import TableStep
 from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_runs import TableRun, TableRuns
@@ -40,7 +36,6 @@ from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 _MIN_BLOCK_BYTES = 1 << 15
 """In shorter blocks, importing a faster reader takes longer than it saves."""
 _MAX_COLUMNS = 1_000
-_MAX_FIRST_LINES = 64
 _NOT_FLAT = (b"[", b"true", b"false", b"\\ud", b"\\uD")
 """Lists and booleans, and perhaps half of a surrogate pair."""
 _SPECIAL_KEY = re.compile(r"^done$|^config/|train_runtime$|^global_step/max_steps$")
@@ -62,12 +57,11 @@ class JsonLinesParser(RowParser):
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)
         self._step_is_count = False
-        self._step = TableStep()
-        self._first_lines: list[Segment] = []
-        """Records that wait until it is clear which key holds the step."""
+        self._step = TableStep[Segment]()
         self._runs = TableRuns()
         self._run_tag: str | None = None
         """The key of what tells trainings apart; "" if the first record has none."""
+        self._counter_tag = ""
 
     @property
     def _counts_rows(self) -> bool:
@@ -78,8 +72,7 @@ class JsonLinesParser(RowParser):
         rest = self._splitter.unfinished()
         if rest.data.rstrip().endswith(b"}"):
             self._add_line(rest)
-        if self._step.is_open:
-            self._settle_step()
+        self._add_first_lines(self._step.release())
         return self._pop_batch()
 
     def _add_block(self, block: bytes) -> bool:
@@ -105,6 +98,7 @@ class JsonLinesParser(RowParser):
             return False
         self._runs.current.count += count
         self._runs.current.step = axes.steps[-1]
+        self._runs.last_count = number_of(self._counter_tag, rows[-1].get(self._counter_tag))
         self._step_is_count = self._step.key_of(tags) is None
         self._add_columns(tags, rows, keys, axes)
         return True
@@ -143,6 +137,7 @@ class JsonLinesParser(RowParser):
             step = self._step.key_of(tags)
             self._runs.read_header(tags, None if step is None else tags.index(step))
             self._run_tag = "" if self._runs.column is None else tags[self._runs.column]
+            self._counter_tag = "" if self._runs.counter is None else tags[self._runs.counter]
         return self._run_tag
 
     def _add_column(self, tag: str, axes: RowAxes, cells: Sequence[Any]) -> None:
@@ -174,16 +169,11 @@ class JsonLinesParser(RowParser):
             self._step.read_names(tuple(row))
         if not self._step.is_open:
             return False
-        self._first_lines.append(segment)
-        self._step.read_row(row)
-        if not self._step.is_open or len(self._first_lines) >= _MAX_FIRST_LINES:
-            self._settle_step()
+        self._add_first_lines(self._step.hold(segment, row))
         return True
 
-    def _settle_step(self) -> None:
-        """Add the records that wait, now that the key of the step is known."""
-        self._step.decide()
-        lines, self._first_lines = self._first_lines, []
+    def _add_first_lines(self, lines: Sequence[Segment]) -> None:
+        """Add the records that have waited, now that the key of the step is known."""
         for segment in lines:
             self._add_line(segment)
 
@@ -215,7 +205,8 @@ class JsonLinesParser(RowParser):
     def _turn_to_run(self, flat: Mapping[str, object], step: int | None) -> TableRun:
         """The training of a record."""
         if (key := self._find_run_tag(list(flat))) in flat:
-            self._runs.turn_to(str(flat[key]), step)
+            count = number_of(self._counter_tag, flat.get(self._counter_tag))
+            self._runs.turn_to(str(flat[key]), step, count)
         return self._runs.current
 
     def _pop_batch(self) -> Batch:

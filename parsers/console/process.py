@@ -76,7 +76,7 @@ class ProcessStream:
         self._laps = Laps()
         self._steps_by_axis: Counter[str] = Counter()
         self._headings_only = True
-        self._headings_are_stray = False
+        self._steps_are_stray = False
         self._kinds_below_headings: set[tuple[str, ...]] = set()
         self._kinds_here: set[tuple[str, ...]] = set()
         self.templates = LineTemplates()
@@ -172,13 +172,13 @@ class ProcessStream:
         self._has_records = True
         self._record_count += 1
         if self.episode_steps.has_erred and self.step is not None:
-            self._headings_are_stray, found = True, found._replace(step=None)
+            self._steps_are_stray, found = True, found._replace(step=None)
         if found.step is None:
             if self.step is None:
                 return GivenStep(self._record_count, counted=True)
-            return GivenStep(self._step_below_heading(found), counted=self._headings_are_stray)
+            return GivenStep(self._step_below_heading(found), counted=self._steps_are_stray)
         if self.step is not None and self._is_ignored_step(found):
-            return GivenStep(self.step, counted=self._headings_are_stray)
+            return GivenStep(self.step, counted=self._steps_are_stray)
         self._steps_by_axis[found.axis] += 1
         self._headings_only = self._headings_only and _is_heading(found)
         self._kinds_here.clear()
@@ -200,8 +200,8 @@ class ProcessStream:
         if len(self._kinds_below_headings) < _MAX_KINDS:
             self._kinds_below_headings.add(kind)
         is_only_kind = self._headings_only and self._kinds_below_headings == {kind}
-        if self._headings_are_stray or (kind in self._kinds_here and is_only_kind):
-            self._headings_are_stray = True
+        if self._steps_are_stray or (kind in self._kinds_here and is_only_kind):
+            self._steps_are_stray = True
             self.step += 1
         self._kinds_here.add(kind)
         return self.step
@@ -209,7 +209,7 @@ class ProcessStream:
     def follows_steps(self, axis: str) -> bool:
         """Whether a step of this kind is simply the next one."""
         is_known = self._has_records and axis == self.axis
-        return is_known and not (self._headings_are_stray or self._laps.has_turned)
+        return is_known and not (self._steps_are_stray or self._laps.has_turned)
 
     @property
     def is_plain(self) -> bool:
@@ -244,7 +244,7 @@ class ProcessStream:
 
     def _is_ignored_step(self, found: ConsoleRecord) -> bool:
         """Whether a line's own step is not what this process counts."""
-        if self._headings_are_stray and _is_heading(found):
+        if self._steps_are_stray and _is_heading(found):
             return True
         if not self._has_coarser_step(found):
             return False

@@ -124,6 +124,13 @@ def test_a_count_that_goes_on_is_one_training() -> None:
     lines = [f"{n // 4},{n},{10000 + n},{n}.5" for n in range(40)]
     found = read("\n".join(["update,episode,seed,return", *lines, ""]).encode())
     (only,) = found.values()
+    records = [
+        json.dumps({"update": n // 4, "episode": n, "seed": 10000 + n, "return": n + 0.5})
+        for n in range(40)
+    ]
+    data = ("\n".join(records) + "\n").encode()
+    (same,) = feed_trainings(JsonLinesParser(), [data]).values()
+    assert same.values_by_step()["return"] == only.values_by_step()["return"]
     assert only.values("return") == [n + 0.5 for n in range(40)]
     assert only.steps("return") == [n // 4 for n in range(40)]
 

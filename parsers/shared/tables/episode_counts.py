@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.names.metric_names import counts_episodes, is_bare_count
@@ -18,6 +18,9 @@ _SHORT_EPISODE, _SHORT_EPISODES = 0.3, 0.05
 and several are never: the first row may stand in the midst of a long one."""
 _SURE_NAMES = frozenset({"steps", "episodes"})
 """Running counts of the old baselines and of PFRL."""
+
+_MAX_WAITING = 64
+WaitingRow = TypeVar("WaitingRow")
 
 STEPS, EPISODE, NEITHER = "timesteps", "episode", ""
 
@@ -72,10 +75,11 @@ def _begins_anew(first: EpisodeAndSteps, before: EpisodeAndSteps, after: Episode
     return after.steps < before.steps and after.steps <= first.steps and after.episode <= first[0]
 
 
-class TableStep:
-    """The column of the step in a table, which the first rows may have to tell."""
+class TableStep(Generic[WaitingRow]):
+    """The column of the step in a table, which the first rows may have to tell: they wait here."""
 
     def __init__(self) -> None:
+        self._waiting: list[WaitingRow] = []
         self._names: tuple[str, ...] | None = None
         self._seen: list[EpisodeAndSteps] = []
         self._dropped: frozenset[str] = frozenset()
@@ -110,15 +114,18 @@ class TableStep:
             return row
         return {name: value for name, value in row.items() if name not in self._dropped}
 
-    def read_row(self, row: Mapping[str, float | None]) -> None:
-        """Look at one of the first rows."""
-        if (counts := read_counts(row)) is not None:
+    def hold(self, row: WaitingRow, numbers: Mapping[str, float | None]) -> Sequence[WaitingRow]:
+        """Keep one of the first rows; all of them once they tell where the step is."""
+        self._waiting.append(row)
+        if (counts := read_counts(numbers)) is not None:
             self._seen.append(counts)
-        if len(self._seen) >= ENOUGH_ROWS:
-            self.decide()
+        is_enough = len(self._seen) >= ENOUGH_ROWS or len(self._waiting) >= _MAX_WAITING
+        return self.release() if is_enough else ()
 
-    def decide(self) -> None:
-        """There are no more rows to look at."""
+    def release(self) -> Sequence[WaitingRow]:
+        """The rows that wait, if any: there are no more to look at."""
+        if not self._is_open:
+            return ()
         self._is_open = False
         counting = counting_on(self._seen) if self._seen else STEPS
         names = self._names or ()
@@ -126,3 +133,5 @@ class TableStep:
             self._dropped = frozenset(filter(is_bare_count, names))
         if counting == NEITHER:
             self._dropped |= frozenset(filter(counts_episodes, names))
+        rows, self._waiting = self._waiting, []
+        return rows

@@ -52,7 +52,8 @@ class TableRuns:
         self.current = TableRun("", {})
         self.column: int | None = None
         self.counter: int | None = None
-        self._last_count: float | None = None
+        self.last_count: float | None = None
+        """The value in the column `counter` of the row before, also of one read in a block."""
         self._name = ""
         self._cell: float | str = ""
         self._first_step: int | None = None
@@ -79,7 +80,7 @@ class TableRuns:
 
         `count`: the row's value in the column `counter`.
         """
-        last, self._last_count = self._last_count, count
+        last, self.last_count = self.last_count, count
         if self._by_cell and last is not None and count == last + 1:
             return
         number = parse_number(text)
