@@ -90,6 +90,8 @@ class JsonLinesParser(RowParser):
             tags = list(dict.fromkeys(chain.from_iterable(dict.fromkeys(keys))))
             if len(tags) > _MAX_COLUMNS or any(map(_SPECIAL_KEY.search, tags)):
                 return False
+            if () in keys or ({"type", "event"} & set(tags) and any(map(_is_settings, rows))):
+                return False
             self._step.read_names(tuple(rows[0]))
             if self._step.is_open or not self._go_on_with_run(rows, tags):
                 return False
@@ -213,13 +215,18 @@ class JsonLinesParser(RowParser):
         return self._runs.pop_all(super()._pop_batch(), counts_rows=self._counts_rows)
 
 
+def _is_settings(record: Mapping[str, object]) -> bool:
+    """Whether the type of a record says that all of it is settings."""
+    return record.get("type", record.get("event")) in tuple(_SETTINGS_KEYS)
+
+
 def _settings_apart(
     record: Mapping[str, object],
 ) -> tuple[Mapping[str, object], dict[str, object]]:
     """What a record measures, and its settings: all of it where its type says so."""
     named = {key: held for key in _SETTINGS_KEYS if isinstance(held := record.get(key), dict)}
     settings = {name: value for held in named.values() for name, value in held.items()}
-    if record.get("type", record.get("event")) in tuple(_SETTINGS_KEYS):
+    if _is_settings(record):
         rest = record.keys() - named.keys() - {"type", "event"}
         return {}, {key: record[key] for key in record if key in rest} | settings
     return {key: value for key, value in record.items() if key not in named}, settings
