@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import TAG_PREFIX
@@ -58,12 +59,19 @@ class PanelGrid(NamedTuple):
         """The number of panels that fit."""
         return self.columns * self.rows
 
-    def heights(self, lines: int, amount: int) -> list[int]:
-        """The lines of each row of panels that `amount` of them need; plots fill all lines."""
-        rows = -(-amount // self.columns)
+    def heights(self, lines: int, flat: Sequence[bool]) -> list[int]:
+        """The lines of each row of panels: plots fill all lines; rows of flat ones at the end get
+        half as many."""
+        rows = -(-len(flat) // self.columns)
         if not self.plots:
             return [1] * rows
-        return [lines // rows + (1 if row >= rows - lines % rows else 0) for row in range(rows)]
+        changing = max((at for at, is_flat in enumerate(flat) if not is_flat), default=0)
+        high = changing // self.columns + 1
+        low = max(MIN_PANEL_LINES, lines // rows // 2)
+        lines -= (rows - high) * low
+        first_longer = high - lines % high
+        each = [lines // high + (row >= first_longer) for row in range(high)]
+        return each + [low] * (rows - high)
 
 
 def panels_and_grid(
@@ -112,7 +120,7 @@ def tracks_on_page(
     The most important are on the first page.
     """
     crucial = {row.concept for row in view.checklist if row.is_crucial}
-    flat = [_is_flat(snap, view, track) and not track.status.is_trouble for track in every]
+    flat = [_is_flat(snap, view, track) for track in every]
 
     pinned = snap.metrics.pinned
     place = {name: number - len(pinned) for number, name in enumerate(pinned)}
@@ -136,7 +144,9 @@ def tracks_on_page(
 
 
 def _is_flat(snap: Snapshot, view: RunView, track: PanelTrack) -> bool:
-    """Whether a curve is constant: others come first."""
+    """Whether a curve is constant and not in trouble: others come first."""
+    if track.status.is_trouble:
+        return False
     seen = track.track.count_until(view.row or 0)
     low, high, _, bad = snap.drawing_cache.pyramid_for(track.track).extent(0, seen)
     return low == high and not bad
@@ -175,7 +185,7 @@ def draw_panels(
         return block
     texts = [format_metric_value(track.newest_value, track.fmt) for track in shown]
     values = max(map(len, texts), default=0)
-    heights = layout.heights(rows, len(shown))
+    heights = layout.heights(rows, [_is_flat(snap, view, track) for track in shown])
     for number, high in enumerate(heights):
         row = shown[number * layout.columns : (number + 1) * layout.columns]
         lowest = number == len(heights) - 1

@@ -200,13 +200,26 @@ def test_no_line_is_empty_while_panels_wait(cells: int, rows: int, amount: int) 
     """All lines are used; nothing fits that is not shown; panels are wider than high."""
     grid = panel_grid(cells, rows, amount, plots=True)
     shown = min(amount, grid.capacity)
-    heights = grid.heights(rows, shown)
+    heights = grid.heights(rows, [False] * shown)
     assert sum(heights) == rows
     assert min(heights) >= 4
     if shown < amount:
         assert cells // grid.columns < 2 * 28 and min(heights) < 8
     if amount >= 12:
         assert cells / grid.columns >= 2 * max(heights)
+
+
+@given(cells=st.integers(60, 240), rows=st.integers(10, 50), flat=st.integers(0, 40))
+def test_constant_curves_leave_their_lines_to_the_others(cells: int, rows: int, flat: int) -> None:
+    """Rows of panels that are all constant have half the lines, but can be read; none is lost."""
+    grid = panel_grid(cells, rows, 10 + flat, plots=True)
+    is_flat = ([False] * 10 + [True] * flat)[: grid.capacity]
+    heights = grid.heights(rows, is_flat)
+    assert sum(heights) == rows
+    for number, high in enumerate(heights):
+        only_flat = number > 0 and all(is_flat[number * grid.columns :])
+        share = rows // len(heights)
+        assert high == max(4, share // 2) if only_flat else high >= share
 
 
 def test_ascii_panels_are_ascii(make_ui_state: MakeUiState) -> None:
