@@ -127,6 +127,16 @@ def test_check_follow_ends_at_once(tmp_path: Path, runs: Path, number: signal.Si
     assert not any("Traceback" in line for line in tool.errors)
 
 
+def test_a_pipe_that_says_nothing_yet(tmp_path: Path) -> None:
+    """The likeliest reason is told: the trainer's output is held back in blocks."""
+    reading, writing = os.pipe()
+    screen = ProgramTerminal(tmp_path / "home", "-", stdin=reading)
+    os.close(reading)
+    assert screen.wait_for_text("python -u train.py 2>&1 | ppo-top -"), screen.output[-2000:]
+    os.close(writing)
+    screen.close()
+
+
 def test_a_pipe_whose_writer_is_killed(tmp_path: Path, runs: Path) -> None:
     """`python train.py | ppo-top -`: the trainer is killed, its data stays on the screen."""
     console = runs / "sick/stdout.log"

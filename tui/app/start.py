@@ -145,7 +145,12 @@ def _ui_state(
     from ppo_top.runs.session import Session
     from ppo_top.support.acknowledgements import Acknowledgements
     from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS, UNICODE_SYMBOLS
-    from ppo_top.tui.state.ui_state import FIRST_START_HINT, WAITING_TEXT, UiState
+    from ppo_top.tui.state.ui_state import (
+        FIRST_START_HINT,
+        WAITING_FOR_INPUT_TEXT,
+        WAITING_TEXT,
+        UiState,
+    )
 
     ascii_only = options.ascii or settings.ascii or not _supports_unicode()
     ui = UiState(
@@ -153,7 +158,7 @@ def _ui_state(
         acknowledgements=Acknowledgements(paths),
         watched_paths=watched,
         paths=paths,
-        waiting_text=WAITING_TEXT.format(watched=watched),
+        waiting_text=WAITING_TEXT.format(watched=watched) if paths else WAITING_FOR_INPUT_TEXT,
         replay=options.replay,
         symbols=ASCII_SYMBOLS if ascii_only else UNICODE_SYMBOLS,
     )

@@ -54,6 +54,14 @@ WAITING_TEXT = (
     "q: quit, ?: all keys"
 )
 
+WAITING_FOR_INPUT_TEXT = (
+    "Waiting for the first values on standard input\n"
+    "Stable-Baselines3, TRL, CSV, JSON lines and other printed values are detected automatically.\n"
+    "Nothing comes? Python holds back what it prints into a pipe: python -u train.py 2>&1 | "
+    "ppo-top -\n"
+    "q: quit, ?: all keys"
+)
+
 FIRST_START_HINT = "New here? ? all keys · ⏎ chart · e explain the metric · n next finding"
 
 
