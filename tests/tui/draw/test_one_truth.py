@@ -213,7 +213,7 @@ def test_a_message_of_an_earlier_value_says_what_stands_in_the_row(moments: list
         for opened in moment.view.open_findings:
             finding = opened.finding
             name = finding.concepts[0] if len(finding.concepts) == 1 else ""
-            if "%" in rows.get(name, "%"):  # told as a share
+            if "%" in (rows.get(name) or "%"):  # told as a share, or not logged
                 continue
             track = moment.run.timeline.tracks[name]
             value = track.values[track.count_until(moment.view.row or 0) - 1]
