@@ -134,11 +134,11 @@ def _value_now(run: Run, finding: Finding, row: int) -> str:
     name = finding.concepts[0] if len(finding.concepts) == 1 else ""
     track = run.timeline.tracks.get(name)
     seen = track.count_until(row) if track is not None else 0
-    if track is None or not seen or not math.isfinite(finding.value):
+    if track is None or not seen:
         return ""
     value, fmt = track.values[seen - 1], concept(name).fmt
     named = percent(finding.value) if fmt == "pct" else number(finding.value, NAMED_DIGITS)
-    same = math.isclose(value, finding.value, rel_tol=SAME_VALUE)
+    same = math.isnan(value) or math.isclose(value, finding.value, rel_tol=SAME_VALUE)
     return "" if same or named not in finding.message else format_metric_value(value, fmt)
 
 

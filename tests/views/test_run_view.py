@@ -272,6 +272,14 @@ def test_findings_come_worst_first() -> None:
     assert severities[0] is Severity.CRIT
 
 
+def test_a_value_that_was_no_number_says_the_one_now() -> None:
+    """Explained variance was -inf twice; what stands in its row is told beside it."""
+    view = make_run_view(corpus_run("bridge-own-ppo-gamma-0-s175364"), 13)
+    assert row_of(view, "explained_variance").text == "0.1292"
+    (message,) = (each.message for each in view.open_findings if "inf" in each.message)
+    assert message == "explained var became -inf; now 0.1292"
+
+
 def test_panels_come_in_a_fixed_order() -> None:
     """Reward first, then the policy step."""
     groups = [panel.group for panel in make_run_view(demo("sb3_cartpole")).panels]
