@@ -138,7 +138,8 @@ def _value_now(run: Run, finding: Finding, row: int) -> str:
         return ""
     value, fmt = track.values[seen - 1], concept(name).fmt
     named = percent(finding.value) if fmt == "pct" else number(finding.value, NAMED_DIGITS)
-    same = math.isnan(value) or math.isclose(value, finding.value, rel_tol=SAME_VALUE)
+    both_nan = math.isnan(value) and math.isnan(finding.value)
+    same = both_nan or math.isclose(value, finding.value, rel_tol=SAME_VALUE)
     return "" if same or named not in finding.message else format_metric_value(value, fmt)
 
 

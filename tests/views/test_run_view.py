@@ -280,6 +280,13 @@ def test_a_value_that_was_no_number_says_the_one_now() -> None:
     assert message == "explained var became -inf; now 0.1292"
 
 
+def test_a_value_that_is_no_number_now_is_said_so() -> None:
+    """The value loss was judged while it was one."""
+    view = make_run_view(corpus_run("docking-own-ppo-reward-nan-midway-s26"), 53)
+    (message,) = (each.message for each in view.open_findings if "fallen" in each.message)
+    assert message == "value loss has not fallen in 44 updates (1.47); now NaN"
+
+
 def test_panels_come_in_a_fixed_order() -> None:
     """Reward first, then the policy step."""
     groups = [panel.group for panel in make_run_view(demo("sb3_cartpole")).panels]
