@@ -99,7 +99,7 @@ class ConsoleParser:
             table = process.table.pop_record()
             if table is not None and ruled_table.has_certain_step(table):
                 self._add_record(name, table)
-            self._add_stepped(name, process.episode_steps.release())
+            self._add_stepped(name, process.release_steps())
         self._log_lines.set_step(self._builder.step)
         self._builder.finish()
         if note := self._unread.note():
@@ -122,7 +122,7 @@ class ConsoleParser:
             or not self._has_fast_path
             or main.table.has_rows
             or main.joined_lines.is_open
-            or main.episode_steps.is_waiting
+            or main.awaits_steps
             or main.end_detector.in_traceback
         ):
             return 0
@@ -231,7 +231,7 @@ class ConsoleParser:
         used = process.templates.pop_last_used()
         if used is None or not is_line or name or lines != [text]:
             return
-        if not process.episode_steps.may_wait(used[1].tags):
+        if process.may_be_read_fast(used[1]):
             self._fast_path.line_layouts.learn(text, *used)
 
     def _parse_plain(self, lines: Sequence[str]) -> None:
@@ -367,9 +367,7 @@ class ConsoleParser:
         """Add a record at its own step, else at the last one."""
         self._builder.add_settings(found.config, name)
         if found.values or found.step is not None:
-            process = self._processes[name]
-            self._add_stepped(name, process.episode_steps.read(found, process.step))
-            process.templates.settle_bare_steps(process.episode_steps.bare_steps_count)
+            self._add_stepped(name, self._processes[name].tell_steps(found))
 
     def _add_stepped(self, name: str, records: Sequence[ConsoleRecord]) -> None:
         for found in records:

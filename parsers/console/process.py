@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
 from typing import NamedTuple
@@ -17,10 +17,11 @@ from ppo_top.parsers.console.records.dicts import DictReader
 from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.console.records.evaluation_part import EvaluationPart
 from ppo_top.parsers.console.records.joined_lines import JoinedLines
-from ppo_top.parsers.console.records.line_templates import LineTemplates
+from ppo_top.parsers.console.records.line_templates import LineTemplate, LineTemplates
 from ppo_top.parsers.console.steps.episode_steps import EpisodeSteps
 from ppo_top.parsers.console.steps.laps import Laps
 from ppo_top.parsers.console.steps.training_starts import is_training_number
+from ppo_top.parsers.console.steps.unnamed_steps import UnnamedSteps
 from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
 from ppo_top.parsers.console.tables.tune_table import TuneTable
 from ppo_top.parsers.console.tables.wandb_summary import WandbSummary
@@ -67,6 +68,7 @@ class ProcessStream:
         self.joined_lines = JoinedLines()
         self.end_detector = RunEndDetector()
         self.episode_steps = EpisodeSteps()
+        self._unnamed_steps = UnnamedSteps()
         self._evaluation = EvaluationPart()
         self._count_step = count_step or partial(next, count(1))
         self.step: int | None = None
@@ -162,6 +164,29 @@ class ProcessStream:
         if not self._has_records and all(metric_names.is_setting(tag) for tag, _ in found.values):
             return ConsoleRecord([], config=dict(found.values))
         return found
+
+    @property
+    def awaits_steps(self) -> bool:
+        """Whether records wait for others that tell their step."""
+        return self._unnamed_steps.is_waiting or self.episode_steps.is_waiting
+
+    def tell_steps(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
+        """The records that have their step, if they say one; this one is the last of them."""
+        return self._tell_episode_steps(self._unnamed_steps.read(found))
+
+    def release_steps(self) -> Sequence[ConsoleRecord]:
+        """The records that wait: no others will tell their step."""
+        ready = self._tell_episode_steps(self._unnamed_steps.release())
+        return [*ready, *self.episode_steps.release()]
+
+    def _tell_episode_steps(self, records: Sequence[ConsoleRecord]) -> Sequence[ConsoleRecord]:
+        ready = [each for found in records for each in self.episode_steps.read(found, self.step)]
+        self.templates.settle_bare_steps(self.episode_steps.bare_steps_count)
+        return ready
+
+    def may_be_read_fast(self, template: LineTemplate) -> bool:
+        """Whether it is known what the step of such lines is, and the line alone tells it."""
+        return not (template.begins_line or self.episode_steps.may_wait(template.tags))
 
     def step_of(self, found: ConsoleRecord, *, may_begin: bool = False) -> GivenStep:
         """The step of a record: its own, else the last one, else the number of records.

@@ -13,6 +13,7 @@ class ConsoleRecord(NamedTuple):
     """Values logged together; `step` is None if the record does not say it.
 
     `axis` is what the step counts (`timesteps`, `iteration`, `epoch`, ...; "" if unnamed).
+    `begins_line`: the step is only a number at the start of the line, which may be anything.
     """
 
     values: list[tuple[str, float]]
@@ -20,3 +21,4 @@ class ConsoleRecord(NamedTuple):
     axis: str = ""
     config: Mapping[str, ConfigValue] = MappingProxyType({})
     time: float = UNKNOWN_TIME
+    begins_line: bool = False

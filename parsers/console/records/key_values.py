@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.records import sentences
+from ppo_top.parsers.console.records import sentences, slashed_names
 from ppo_top.parsers.shared.names import chinese, metric_names
 from ppo_top.parsers.shared.text.number_text import (
     NUMBER_PATTERN,
@@ -46,9 +46,15 @@ _SEPARATORS = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*
 _FIELD_SEPARATOR = re.compile(r"[^\S\t]*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z])")
 _BRACKETED_COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _LEADING_COUNT = re.compile(
-    r"^\s{0,16}+\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]\s{0,16}+(?=[A-Za-z].*[=:]\s?[-+.\d])"
+    r"^\s{0,16}+[\[(]?\s?(\d{1,15})\s?/\s?(\d{1,15})\s?[\])]?[:,]?\s{1,16}+"
+    r"(?=[A-Za-z].*[=:]\s?[-+.\d])"
 )
 """A loop's own count, without a name: `[12/400] steps=2048 return=21.5`; not `[1/3] Self-play`."""
+_LEADING_NUMBER = re.compile(
+    r"(?P<number>\d{1,15})(?:st|nd|rd|th)?(?: (?P<unit>[A-Za-z]{2,10})(?=[ :,;|]))??"
+    r"\s?(?:[:,;|]|-{1,3}>?|=>)?\s{1,8}+(?=[A-Za-z])"
+)
+"""`120 reward: 21.5 loss: 0.3`, as `print(step, "reward:", ...)` writes it; `120 episodes: ...`."""
 _BRACKETED_EPISODES = re.compile(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
 """How many episodes are done, with the unit behind the number: `[   1000 eps] reward=0.6`."""
 _BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
@@ -162,7 +168,7 @@ def normalise_line(text: str) -> str:
         text = text.translate(chinese.PUNCTUATION)
     if "Epoch" in text:
         text = _EPOCH_AND_STEP.sub(_steps_of_all_epochs, text)
-    text = unwrap_numbers(text)
+    text = slashed_names.spell_out(unwrap_numbers(text))
     if ": episode: " in text:
         text = _LEADING_STEP.sub(r"step \1, ", text)
     if "\t" in text:
@@ -174,9 +180,10 @@ def normalise_line(text: str) -> str:
     if text.startswith("[") and " = " in text and (label := _ACME_LINE.fullmatch(text)):
         text = text[label.end(1) + 2 :].replace(" | ", f" | {label[1]}/")
         text = f"{label[1]}/{text}"
+    if "/" in text:
+        text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
     if "[" in text:
         text = _NUMBER_LIST.sub(_rewards_of_agents, text)
-        text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
         text = _BRACKETED_EPISODES.sub(r" episode \1, ", text)
         text = _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
     text = text.strip()
@@ -213,10 +220,30 @@ def parse_line(text: str, bare_steps_count: bool | None = None) -> ConsoleRecord
     """
     if len(text) > MAX_PAIRS_LINE_CHARS or not any(char.isdigit() or char in "nN" for char in text):
         return None
+    normal = normalise_line(text)
+    if (found := _read_after_number(normal, bare_steps_count)) is not None:
+        return found
+    found, is_whole = _read_fields(normal, bare_steps_count)
+    if found is None or found.step is None:
+        return sentences.parse_line(text) or found
+    return found if is_whole else _with_sentence(found, text)
+
+
+def _read_after_number(text: str, bare_steps_count: bool | None) -> ConsoleRecord | None:
+    """The record behind a number that the line begins with and that may be its step."""
+    if not text[:1].isdigit() or (number := _LEADING_NUMBER.match(text)) is None:
+        return None
+    axis = metric_names.step_axis(number["unit"] or "iteration")
+    found, _ = _read_fields(text[number.end() :], bare_steps_count)
+    if axis is None or found is None or found.step is not None:
+        return found
+    return found._replace(step=int(number["number"]), axis=axis, begins_line=True)
+
+
+def _read_fields(text: str, bare_steps_count: bool | None) -> tuple[ConsoleRecord | None, bool]:
+    """The record of the fields that are pairs, if they are enough; whether all fields are."""
     fields = [
-        each
-        for each in _FIELD_SEPARATOR.split(normalise_line(text))
-        if _skip_separators(each, 0) < len(each)
+        each for each in _FIELD_SEPARATOR.split(text) if _skip_separators(each, 0) < len(each)
     ]
     readable = [pairs for each in fields if (pairs := parse_field(each))]
     if len(fields) > 1 and (finished := _FINISHED_STEP.fullmatch(fields[0])):
@@ -226,13 +253,11 @@ def parse_line(text: str, bare_steps_count: bool | None = None) -> ConsoleRecord
     step = _letter_step(pairs) if is_whole else None
     is_record = step or _are_record(pairs) or (is_whole and _are_layout(pairs))
     if not pairs or 2 * len(readable) < len(fields) or not is_record:
-        return sentences.parse_line(text)
+        return None, False
     found = _make_record(pairs, bare_steps_count)
     if step is not None:
-        return found._replace(step=as_step(step.value), axis="step")
-    if found.step is None:
-        return sentences.parse_line(text) or found
-    return found if is_whole else _with_sentence(found, text)
+        found = found._replace(step=as_step(step.value), axis="step")
+    return found, is_whole
 
 
 def _with_sentence(found: ConsoleRecord, text: str) -> ConsoleRecord:

@@ -34,9 +34,11 @@ class LineTemplate(NamedTuple):
     episodes_index: int | None
     """Index of a count of episodes: zero makes the reward a placeholder."""
     config: Mapping[str, ConfigValue]
+    begins_line: bool
+    """Whether the step is only the number that the line begins with."""
 
 
-_NO_TEMPLATE = LineTemplate((), (), None, "", None, {})
+_NO_TEMPLATE = LineTemplate((), (), None, "", None, {}, False)
 """Marks lines whose numbers have no fixed meaning; they are parsed one by one."""
 
 
@@ -108,11 +110,15 @@ class LineTemplates:
             return _NO_TEMPLATE
         tags = tuple(tag for tag, _ in found.values)
         step = None if found.step is None else found.step - _FIRST_PROBE
+        if step is not None and step not in range(count):
+            return _NO_TEMPLATE
         episodes = next(
             (at for tag, at in zip(tags, places, strict=True) if key_values.is_episode_count(tag)),
             None,
         )
-        return LineTemplate(tags, tuple(places), step, found.axis, episodes, found.config)
+        return LineTemplate(
+            tags, tuple(places), step, found.axis, episodes, found.config, found.begins_line
+        )
 
     def _parse(self, text: str) -> ConsoleRecord | None:
         return key_values.parse_line(text, self._bare_steps_count)
@@ -132,4 +138,5 @@ def _fill_template(template: LineTemplate, words: list[str]) -> ConsoleRecord | 
     if len(numbers) < len(values):
         return None
     pairs = list(zip(template.tags, numbers, strict=True))
-    return ConsoleRecord(pairs, step, template.axis, template.config)
+    begins_line = template.begins_line
+    return ConsoleRecord(pairs, step, template.axis, template.config, begins_line=begins_line)

@@ -1,0 +1,56 @@
+"""Several names and as many numbers with slashes between them: `Reward (min/mean/max): 1/2/3`."""
+
+from __future__ import annotations
+
+import re
+
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN
+
+_WORD = r"[A-Za-z][\w-]{0,20}+"
+_PART = r"(?i:mean|avg|average|median|min|max|std|actor|critic|policy|value|entropy|pi|v|q)"
+_VALUES = (
+    rf"[ ]?[:=]?[ ]{{0,8}}+"
+    rf"(?P<values>{NUMBER_PATTERN}(?:(?:[ ]?/[ ]?|,[ ]){NUMBER_PATTERN}){{1,6}})(?![\w/]|\.\d)"
+)
+_IN_BRACKETS = re.compile(
+    rf"(?P<before>{_WORD}(?:[ ]{_WORD}){{0,3}})[ ]?"
+    rf"[(\[](?P<names>{_WORD}(?:/{_WORD}){{1,6}})[)\]](?P<after>){_VALUES}"
+)
+_BARE = re.compile(
+    rf"(?P<before>(?:{_WORD}[ ])?)(?<![\w/])(?P<names>{_PART}(?:/{_PART}){{1,6}})"
+    rf"(?P<after>(?:[ ]{_WORD}){{0,2}})(?=[ ]?[:=]){_VALUES}"
+)
+"""`mean/std return: 12.3/4.5`: of known words only, since tags have slashes, too."""
+_LETTERS = {
+    "p": "policy",
+    "pi": "policy",
+    "pg": "policy",
+    "a": "actor",
+    "v": "value",
+    "c": "critic",
+    "e": "entropy",
+    "h": "entropy",
+}
+"""How parts of a loss are abbreviated: `Loss (P/V/E): 0.01/1.5/0.7`."""
+
+
+def spell_out(text: str) -> str:
+    """The line with a pair of its own for each of such numbers."""
+    if "/" not in text:
+        return text
+    return _BARE.sub(_pairs, _IN_BRACKETS.sub(_pairs, text))
+
+
+def _pairs(match: re.Match[str]) -> str:
+    """`min Reward: 1, mean Reward: 2`; what it was if there are not as many numbers as names."""
+    names = match["names"].split("/")
+    values = [each.strip() for each in re.split(r"/|, ", match["values"])]
+    if len(names) != len(values):
+        return match[0]
+    before, after = match["before"].strip(), match["after"].strip()
+    if "loss" in f"{before} {after}".lower():
+        names = [_LETTERS.get(name.lower(), name) for name in names]
+    if not after:
+        before, after = "", before
+    whole = (" ".join(filter(None, (before, name, after))) for name in names)
+    return ", ".join(f"{name}: {value}" for name, value in zip(whole, values, strict=True))

@@ -1,0 +1,56 @@
+"""Tells whether the number that lines begin with is their step: `120 reward: 21.5 loss: 0.3`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.tables.episode_counts import ENOUGH_ROWS
+
+_MAX_WAITING = 8
+
+
+class UnnamedSteps:
+    """Takes the step from records whose number does not count on: a rank, or a length.
+
+    The first of them wait until a few are there.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[ConsoleRecord] = []
+        self._count_on: bool | None = None
+        """None until it is known."""
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether records wait for others that tell what their number is."""
+        return bool(self._waiting)
+
+    def read(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
+        """The records of which it is known, in order, this one the last of them."""
+        if self._count_on is not None or not (found.begins_line or self._waiting):
+            return (self._settled(found),)
+        self._waiting.append(found)
+        seen = sum(each.begins_line for each in self._waiting)
+        has_named_step = found.step is not None and not found.begins_line
+        is_enough = has_named_step or seen >= ENOUGH_ROWS or len(self._waiting) >= _MAX_WAITING
+        return self.release() if is_enough else ()
+
+    def release(self) -> Sequence[ConsoleRecord]:
+        """The records that wait, with what they tell."""
+        if not self._waiting:
+            return ()
+        ready, self._waiting = self._waiting, []
+        numbered = [each for each in ready if each.begins_line]
+        names = {each.values[0][0] for each in numbered}
+        steps = [each.step or 0 for each in numbered]
+        rises = len(steps) > 1 and all(before < after for before, after in pairwise(steps))
+        others_tell = any(each.step is not None and not each.begins_line for each in ready)
+        self._count_on = rises and len(names) == 1 and not others_tell
+        return [self._settled(each) for each in ready]
+
+    def _settled(self, found: ConsoleRecord) -> ConsoleRecord:
+        if self._count_on or not found.begins_line:
+            return found
+        return found._replace(step=None, axis="")

@@ -1,0 +1,93 @@
+"""Lines that begin with a number that nothing names, as `print(step, "reward:", reward)` does."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, parse_every_way
+
+
+def read(lines: list[str]) -> ParserOutput:
+    """Read in every way."""
+    return parse_every_way(ConsoleParser, "".join(f"{line}\n" for line in lines).encode())
+
+
+LINES = [
+    "{step} reward: {n}.5 loss: 0.25",
+    "{step} reward: {n}.5, loss: 0.25",
+    "[{step}] reward: {n}.5, loss: 0.25",
+    "[{step}] reward={n}.5 loss=0.25",
+    "#{step} reward: {n}.5 loss: 0.25",
+    "{step} | reward: {n}.5 | loss: 0.25",
+    "{step}, reward: {n}.5, loss: 0.25",
+    "{step} - reward: {n}.5, loss: 0.25",
+    "{step} -> reward: {n}.5, loss: 0.25",
+    "{step} steps, reward: {n}.5, loss: 0.25",
+    "{step}th reward: {n}.5 loss: 0.25",
+]
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_number_that_counts_on_is_the_step(line: str) -> None:
+    """All values are read, those beside the number too."""
+    found = read([line.format(step=100 * n, n=n) for n in range(8)])
+    assert found.values("reward") == [n + 0.5 for n in range(8)]
+    assert found.steps("reward") == found.steps("loss") == [100 * n for n in range(8)]
+    assert not found.counts_updates
+
+
+@pytest.mark.parametrize("line", LINES)
+@pytest.mark.parametrize("numbers", [[3] * 8, [0, 2] * 4, [100, 200, 300, 250, 400, 500, 600, 700]])
+def test_a_number_that_does_not_is_none(line: str, numbers: list[int]) -> None:
+    """A rank, a worker, a length: no value is lost, and rows are counted."""
+    found = read([line.format(step=number, n=n) for n, number in enumerate(numbers)])
+    assert found.values("reward") == [n + 0.5 for n in range(8)]
+    assert found.steps("reward") == found.steps("loss") == list(range(1, 9))
+    assert found.counts_updates
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{step}/800 reward: {n}.5 loss: 0.25",
+        "{step}/800: reward: {n}.5, loss: 0.25",
+        "[{step}/800] reward={n}.5 loss=0.25",
+        "({step} / 800) reward = {n}.5, loss = 0.25",
+    ],
+)
+def test_with_a_total_it_is_the_step_at_once(line: str) -> None:
+    """And the length of the run is known."""
+    found = read([line.format(step=100 * n, n=n) for n in range(3)])
+    assert found.values("reward") == [0.5, 1.5, 2.5]
+    assert found.steps("reward") == [0, 100, 200]
+    assert found.config == {"total_iterations": 800}
+
+
+def test_lines_that_name_their_step_keep_it() -> None:
+    """What stands before them is something else, and nothing waits for more of it."""
+    found = read([f"7 step: {10 * n}, reward: {n}.5" for n in range(1, 3)])
+    assert found.steps("reward") == [10, 20]
+    found = read(["3 workers: 8", "step: 10, reward: 0.5", "step: 20, reward: 1.5"])
+    assert found.steps("reward") == [10, 20]
+
+
+def test_a_list_of_results_is_no_training() -> None:
+    """Each line measures something else: its number is not their step."""
+    found = read(["1 mean reward: 200.5", "2 loss: 0.25", "3 kl: 0.5", "4 entropy: 1.5"])
+    assert found.counts_updates
+
+
+def test_a_short_log_waits_for_nothing() -> None:
+    """What waits is read at the end, with what is known by then."""
+    found = read(["100 reward: 0.5", "200 reward: 1.5"])
+    assert found.values_by_step() == {"reward": [(100, 0.5), (200, 1.5)]}
+    assert read(["100 reward: 0.5"]).counts_updates
+
+
+@pytest.mark.parametrize(
+    "line", ["12:30:05 done: 3", "2024 was good", "3 models saved", "(1): ELU(alpha=1.0)", "10 0.5"]
+)
+def test_what_is_no_record_stays_none(line: str) -> None:
+    """A number before words says nothing by itself."""
+    assert read([line] * 5).points.keys() <= {"ELU(alpha)"}
