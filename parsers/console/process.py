@@ -42,6 +42,11 @@ _BLOCK_ROW = re.compile(
     rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?"
     r"\s?(?:s|seconds|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
 )
+_BLANK_ROW = re.compile(
+    rf"\s*+([A-Za-z][\w ]{{1,60}}?)\s{{1,40}}+({NUMBER_PATTERN})"
+    rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?\s*+$"
+)
+"""`average return  21.5`, below a heading."""
 _BLOCK_REST = re.compile(
     r"\s{8,}(?:Mean [\w ]{1,40}|(?:Collection|Learning|Iteration) time|Steps per second): "
 )
@@ -121,7 +126,7 @@ class ProcessStream:
         A number of steps there is that of the block.
         """
         if found is None:
-            row = _BLOCK_ROW.match(text) if self._is_below_heading else None
+            row = _row_below_heading(text) if self._is_below_heading else None
             self._is_below_heading = row is not None
             return row and _row_record(row)
         if found.step is not None:
@@ -281,6 +286,15 @@ class ProcessStream:
         if self.axis == found.axis or self.axis not in axes or found.axis not in axes:
             return False
         return axes.index(found.axis) > axes.index(self.axis)
+
+
+def _row_below_heading(text: str) -> re.Match[str] | None:
+    """A name and its number; without a colon between them the name has to be known."""
+    row = _BLOCK_ROW.match(text) or _BLANK_ROW.match(text)
+    if row is None or row.re is _BLOCK_ROW:
+        return row
+    is_named = metric_names.is_metric(row[1]) and not metric_names.is_prose(row[1])
+    return row if is_named else None
 
 
 def _row_record(row: re.Match[str]) -> ConsoleRecord:

@@ -32,7 +32,7 @@ _NAME_WORD_PATTERN = rf"[A-Za-z(%#{chinese.LETTERS}][\w%./()@#+\-^]*+"
 _PAIR = re.compile(
     rf"(?P<key>{_NAME_WORD_PATTERN}(?:[ ]{{1,2}}{_NAME_WORD_PATTERN}){{0,5}}?|@?[A-Za-z_]\w*)"
     rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
-    rf"(?P<value>{NUMBER_PATTERN})"
+    rf"(?P<value>{NUMBER_PATTERN})(?:(?P<scale>[kKM])(?!\w))?"
     rf"(?:\s?(?:/|of\s)\s?(?P<total>\d[\d,]{{0,19}}+)(?![\w.]))?"
     rf"(?:\s?\(?(?:\+/?-|±)\s?(?P<spread>{NUMBER_PATTERN})\)?)?"
     rf"{_UNIT_PATTERN}(?=$|[\s,;:|\])}}>])"
@@ -91,6 +91,10 @@ _FINISHED_STEP = re.compile(
 )
 """`Episode 12 finished, reward: 5.0`: the word says nothing that is needed."""
 _FEWEST_LETTERS = 3
+_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
+"""`Step 10K | reward 20.5`."""
+_SHARE_DONE = re.compile(r"(?<=\d) ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\)")
+"""`Steps: 1000 (5%)`."""
 _STEP_LETTERS = ("t", "i", "k", "n")
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""
@@ -141,6 +145,8 @@ def _skip_separators(text: str, position: int) -> int:
 
 def _make_pair(match: re.Match[str]) -> Pair:
     value = parse_number(match["value"])
+    if value is not None and match["scale"]:
+        value *= _SCALES[match["scale"]]
     total, spread = match["total"], match["spread"]
     return Pair(
         _clean_name(match["key"]),
@@ -171,23 +177,28 @@ def normalise_line(text: str) -> str:
     text = slashed_names.spell_out(unwrap_numbers(text))
     if ": episode: " in text:
         text = _LEADING_STEP.sub(r"step \1, ", text)
+    text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
     if "\t" in text:
         text = _TABBED_SEPARATOR.sub(r"\1 ", text)
+    if "%)" in text:
+        text = _SHARE_DONE.sub("", text)
     if "#" in text:
         text = _ORDINAL.sub("", text)
     if "(" in text:
         text = _MEAN_REMARK.sub(lambda remark: re.sub("[ =]", "_", remark[0]), text)
+    if "[" in text:
+        text = _unwrap_brackets(text)
+    text = text.strip()
+    return _WIDE_BLANKS.sub("   ", text) if "  " in text or not text.isascii() else text
+
+
+def _unwrap_brackets(text: str) -> str:
     if text.startswith("[") and " = " in text and (label := _ACME_LINE.fullmatch(text)):
         text = text[label.end(1) + 2 :].replace(" | ", f" | {label[1]}/")
         text = f"{label[1]}/{text}"
-    if "/" in text:
-        text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
-    if "[" in text:
-        text = _NUMBER_LIST.sub(_rewards_of_agents, text)
-        text = _BRACKETED_EPISODES.sub(r" episode \1, ", text)
-        text = _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
-    text = text.strip()
-    return _WIDE_BLANKS.sub("   ", text) if "  " in text or not text.isascii() else text
+    text = _NUMBER_LIST.sub(_rewards_of_agents, text)
+    text = _BRACKETED_EPISODES.sub(r" episode \1, ", text)
+    return _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
 
 
 def _rewards_of_agents(match: re.Match[str]) -> str:
@@ -225,7 +236,7 @@ def parse_line(text: str, bare_steps_count: bool | None = None) -> ConsoleRecord
         return found
     found, is_whole = _read_fields(normal, bare_steps_count)
     if found is None or found.step is None:
-        return sentences.parse_line(text) or found
+        return sentences.parse_line(text) or _read_around_step(normal, bare_steps_count) or found
     return found if is_whole else _with_sentence(found, text)
 
 
@@ -238,6 +249,22 @@ def _read_after_number(text: str, bare_steps_count: bool | None) -> ConsoleRecor
     if axis is None or found is None or found.step is not None:
         return found
     return found._replace(step=int(number["number"]), axis=axis, begins_line=True)
+
+
+def _read_around_step(text: str, bare_steps_count: bool | None) -> ConsoleRecord | None:
+    """The record around a step that stands in words: `Running reward: 21.5 at episode 120`."""
+    said = sentences.find_step(text)
+    if said is None:
+        return None
+    found, _ = _read_fields(said.rest, bare_steps_count)
+    if found is None and (pairs := parse_field(said.rest)):
+        found = _make_record(pairs, bare_steps_count)
+    if found is None or found.step is not None:
+        return None
+    tags = [tag for tag, _ in found.values]
+    if any(map(metric_names.is_prose, tags)) or not any(map(metric_names.is_metric, tags)):
+        return None
+    return found._replace(step=said.step, axis=said.axis)
 
 
 def _read_fields(text: str, bare_steps_count: bool | None) -> tuple[ConsoleRecord | None, bool]:
@@ -278,8 +305,8 @@ def _letter_step(pairs: list[Pair]) -> Pair | None:
 
 
 def _is_usable(pair: Pair) -> bool:
-    """Whether a pair is of use: `3/10` is not, unless it is a step."""
-    return pair.total is None or _axis_of(pair) is not None
+    """Whether a pair is of use: `3/10` is not, unless it is a step or a reward."""
+    return pair.total is None or _axis_of(pair) is not None or metric_names.is_reward(pair.key)
 
 
 def _axis_of(pair: Pair) -> str | None:
@@ -290,6 +317,8 @@ def _axis_of(pair: Pair) -> str | None:
 
 def _are_record(pairs: list[Pair]) -> bool:
     """Whether the number of pairs and their names make a record; `update 3:` is a heading."""
+    if len(pairs) == 1 and metric_names.may_be_title(pairs[0].key):
+        return False
     if len(pairs) == 1 and pairs[0].is_blank_separated:
         return _axis_of(pairs[0]) is not None
     has_blanks = any(pair.is_blank_separated and _axis_of(pair) is None for pair in pairs)

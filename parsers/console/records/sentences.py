@@ -1,10 +1,12 @@
-"""Sentences that say an episode and its reward, as tutorials print them."""
+"""Sentences that say an episode and its reward, or a step in words, as tutorials print them."""
 
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
 
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.names.metric_names import step_axis
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 
 _EPISODE_START = re.compile(r"\W{0,8}[Ee]pisode:?\s?#?\s?(\d{1,15})\b")
@@ -19,7 +21,50 @@ _EPISODE_INSIDE = re.compile(
 )
 """`Total reward in episode 12 is 21.5`."""
 _LENGTH = re.compile(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
+_EPISODE_AND_NUMBER = re.compile(
+    rf"\W{{0,8}}[Ee]pisode\s?#?(\d{{1,15}})\s?(?::|=|-{{1,2}}>?|=>)\s?({NUMBER_PATTERN})\W{{0,3}}"
+)
+"""`Episode 12: 21.5`: nothing says what it measures."""
+_STEP_IN_WORDS = re.compile(
+    r"(?:^|(?<= ))(?:[Aa]fter|[Aa]t) (?:"
+    r"(\d{1,15}) (episode|(?:time)?step|iteration|epoch|update|frame|game)s?"
+    r"|(episode|(?:time)?step|iteration|epoch|update|frame|game)s? #?(\d{1,15}))\b,?"
+)
+_EVALUATION_START = re.compile(r"(?i)eval\w{0,8}(?: results?)?\s*+[:,-]\s*+")
 _MAX_CHARS = 300
+
+
+class StepInWords(NamedTuple):
+    """A step that a line says in words, and the line without them."""
+
+    step: int
+    axis: str
+    rest: str
+
+
+def find_step(text: str) -> StepInWords | None:
+    """The step of `Evaluation at step 1000: mean reward 21.5`; `rest` is `eval mean reward 21.5`.
+
+    None if the line says none, or several.
+    """
+    if len(text) > _MAX_CHARS or ("fter " not in text and "t " not in text):
+        return None
+    found = list(_STEP_IN_WORDS.finditer(text))
+    if len(found) != 1:
+        return None
+    (step,) = found
+    axis = step_axis(step[2] or step[3])
+    rest = f"{text[: step.start()].rstrip()}{text[step.end() :]}".strip()
+    rest = _EVALUATION_START.sub("eval ", rest, count=1)
+    return None if axis is None else StepInWords(int(step[1] or step[4]), axis, rest)
+
+
+def _episode_and_number(number: re.Match[str]) -> ConsoleRecord | None:
+    value = parse_number(number[2])
+    if value is None:
+        return None
+    said = [("episode", float(number[1])), ("result", value)]
+    return ConsoleRecord(said, int(number[1]), "episode")
 
 
 def parse_line(text: str) -> ConsoleRecord | None:
@@ -30,6 +75,8 @@ def parse_line(text: str) -> ConsoleRecord | None:
         episode = int(inside[2])
         said = [("episode", float(episode)), (inside[1].lower(), value)]
         return ConsoleRecord(said, episode, "episode")
+    if (number := _EPISODE_AND_NUMBER.fullmatch(text.rstrip())) is not None:
+        return _episode_and_number(number)
     start = _EPISODE_START.match(text)
     reward = _REWARD.search(text, start.end()) if start is not None else None
     if start is None or reward is None or (value := parse_number(reward[2])) is None:

@@ -88,13 +88,25 @@ _STEP_WORDS = {
     "episodenumber": "episode",
     "episodeno": "episode",
     "finishedepisode": "episode",
+    "trainepisode": "episode",
+    "trainingepisode": "episode",
+    "currentepisode": "episode",
+    "game": "episode",
     "gamenumber": "episode",
+    "generation": "iteration",
+    "rollout": "iteration",
+    "round": "iteration",
+    "trainepoch": "epoch",
+    "trainingepoch": "epoch",
+    "currentstep": "step",
     "framenumber": "timesteps",
     "totalt": "timesteps",
     "tenv": "timesteps",
     **chinese.STEP_WORDS,
 }
 
+_TITLES = _word_set("game round rollout")
+"""Step words that also stand over texts of their own: `Game 3`."""
 _BARE_COUNTS = _word_set("step steps timestep timesteps frame frames")
 _EPISODE_COUNTS = _word_set("episodes actorepisodes")
 
@@ -136,6 +148,11 @@ def split_words(name: str) -> tuple[str, ...]:
 def step_axis(name: str) -> str | None:
     """What a step word counts; None if the name is not a step word."""
     return _STEP_WORDS.get(normalise(name))
+
+
+def may_be_title(name: str) -> bool:
+    """Whether a name with a number and nothing else may head a text that measures nothing."""
+    return normalise(name) in _TITLES
 
 
 def is_bare_count(name: str) -> bool:

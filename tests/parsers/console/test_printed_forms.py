@@ -1,0 +1,84 @@
+"""How loops of one's own print their step and reward: each line of the log, or a few together."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, parse_every_way
+
+
+def read(form: str, rows: int = 8) -> ParserOutput:
+    """Read as many rows, in every way; `n` is their number, `step` ten times as much."""
+    text = "".join(form.format(n=n, step=10 * n) + "\n" for n in range(1, rows + 1))
+    return parse_every_way(ConsoleParser, text.encode())
+
+
+@pytest.mark.parametrize(
+    ("form", "tag"),
+    [
+        # Keras' examples (actor_critic_cartpole.py)
+        ("running reward: {n}.5 at episode {step}", "running reward"),
+        ("Running reward: {n}.5 after {step} episodes", "Running reward"),
+        ("After {step} episodes, average reward: {n}.5", "average reward"),
+        ("Reward after {step} steps: {n}.5", "Reward"),
+        ("Evaluation at step {step}: mean reward {n}.5 +/- 2.5", "eval mean reward"),
+        # the Snake of many tutorials
+        ("Game {step} Score {n}.5 Record: 45", "Score"),
+        ("Generation {step}: best fitness {n}.5, mean fitness 0.5", "best fitness"),
+        ("Rollout {step}: return {n}.5", "return"),
+        ("Train Episode {step}, reward = {n}.5", "reward"),
+        ("[Train] Episode {step}, reward = {n}.5", "reward"),
+        ("Episode {step} | Reward: {n}.5/500 | Loss: 0.5", "Reward"),
+        ("----- Iteration {step} -----\naverage return {n}.5\naverage kl  0.01", "average return"),
+    ],
+)
+def test_the_step_is_where_the_line_says_it(form: str, tag: str) -> None:
+    """Whatever stands between them."""
+    found = read(form)
+    assert found.values(tag) == [n + 0.5 for n in range(1, 9)]
+    assert found.steps(tag) == [10 * n for n in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("form", "step"),
+    [
+        ("Step {n}K | reward {n}.5", 1000),
+        ("step: {n}k, reward: {n}.5", 1000),
+        ("Step: {n}M Reward: {n}.5", 1_000_000),
+    ],
+)
+def test_thousands_and_millions(form: str, step: int) -> None:
+    """They belong to the number."""
+    tag = "Reward" if "Reward" in form else "reward"
+    assert read(form).steps(tag) == [step * n for n in range(1, 9)]
+
+
+def test_a_share_behind_a_number_is_a_remark() -> None:
+    """`Wins: 10 (50 %)` has ten wins."""
+    found = read("update: {step} (5%) | Reward: {n}.5 | Wins: {n} (50.5 %)")
+    assert found.steps("Reward") == [10 * n for n in range(1, 9)]
+    assert found.values("Wins") == [float(n) for n in range(1, 9)]
+
+
+def test_a_number_whose_meaning_nothing_says() -> None:
+    """It is read, and no meaning is claimed."""
+    found = read("Episode {step}: {n}.5")
+    assert found.values("result") == [n + 0.5 for n in range(1, 9)]
+    assert found.steps("result") == [10 * n for n in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "GAME {n}/150",
+        "Round {n}",
+        "Saved the model at step {step}",
+        "Best model was with dev loss 0.5 at epoch {n}",
+        "Took 3 s after {step} steps",
+        "at step {step} of episode {n} nothing was learned: 5 times at step 3",
+    ],
+)
+def test_other_texts_are_no_training(form: str) -> None:
+    """Titles, and sentences about something else."""
+    assert read(form).points == {}
