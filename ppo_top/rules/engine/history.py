@@ -46,7 +46,7 @@ class History:
     """
 
     __slots__ = (
-        *("_count", "_first", "_high", "_highs", "_last_row", "_low", "_lows"),
+        *("_baselines", "_count", "_first", "_high", "_highs", "_last_row", "_low", "_lows"),
         *("_position", "_seen", "_trends", "_values"),
     )
 
@@ -60,6 +60,7 @@ class History:
         self._last_row = -1
         self._high, self._low = -math.inf, math.inf
         self._first = array("d")
+        self._baselines: dict[int, float] = {}
         self._highs: list[float] | None = None
         self._lows: list[float] | None = None
         self._trends: dict[int, tuple[int, Trend]] = {}
@@ -104,6 +105,7 @@ class History:
         other._high, other._low = self._high, self._low
         other._highs = other._lows = None
         other._first = self._first if len(self._first) == MAX_FIRST_VALUES else self._first[:]
+        other._baselines = self._baselines.copy()
         other._trends = {size: (n, each.copy()) for size, (n, each) in self._trends.items()}
         return other
 
@@ -192,7 +194,12 @@ class History:
 
     def baseline(self, count: int) -> float:
         """The median of the first `count` values."""
-        return median(self.first[:count])
+        known = self._baselines.get(count)
+        if known is None:
+            known = median(self.first[:count])
+            if self.count >= count:
+                self._baselines[count] = known
+        return known
 
     def recent_median(self, count: int = 3) -> float:
         """The median of the last `count` values."""

@@ -34,9 +34,10 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if run.severity_of("critic-not-learning") < WARN:
         return None
     loss = run.histories.get("value_loss")
-    rises = loss is not None and loss.rising() and loss.level > limits["times"] * loss.initial_level
     worse = max(run.severity_of("value-loss-rising"), run.severity_of("reward-swings")) >= WARN
-    if not (worse or rises):
+    if loss is not None and loss.level > limits["times"] * loss.initial_level:
+        worse = worse or loss.rising()
+    if not worse:
         return borderline(0.0)
     seen = f"explained variance {recent_value_text(run, 'explained_variance')}"
     message = f"critic is failing ({seen}): policy gradients are noise"
