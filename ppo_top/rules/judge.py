@@ -24,7 +24,7 @@ from ppo_top.rules.coverage import (
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.persistence import Persistence
-from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Assessment, Rule
+from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Assessment, BlockCheck, Rule
 from ppo_top.rules.engine.selected_rules import PlannedRule
 from ppo_top.rules.engine.terms import CRIT, WATCH
 from ppo_top.rules.evidence import collect_evidence, gather_members
@@ -103,8 +103,8 @@ class Judge:
     def add_block(self, block: RowBlock) -> None:
         """Judge complete updates in order: the same findings as one `add_row` for each.
 
-        A rule without memory of trouble, which sees from the bounds of all rows, or of a few of
-        them, that none can be anything but healthy, is not asked at these.
+        A rule that sees from the bounds of all rows, or of a few of them, that none can be anything
+        but healthy, or but as bad as its open finding, is not asked at these.
         """
         run = self._context
         if self._restarting or not run.fits(block):
@@ -112,13 +112,19 @@ class Judge:
                 self.add_row(Row(mark, block.row(index)))
             return
         concerned = self._rules_concerned(block, self._book.rules_for(block.columns))
+        is_first = not run.histories.keys() >= block.columns.keys()
         rows = run.add_block(block)
         for start in range(0, len(block.steps), PART_ROWS):
-            plan = concerned
+            plan = asked = concerned
             if plan:
-                plan = self._rules_concerned(block.part(start, PART_ROWS), plan)
+                part = block.part(start, PART_ROWS)
+                plan = asked = self._rules_concerned(part, plan)
+                if run.gains_nothing and not is_first:
+                    asked = [each for each in plan if not self._stays_open(each[0], part)]
             for _ in islice(rows, PART_ROWS):
-                self._ask(plan)
+                if asked is not plan and not run.gains_nothing:
+                    asked = plan
+                self._ask(asked)
         next(rows, None)  # the end of the block
 
     def _rules_concerned(self, block: RowBlock, plan: Iterable[PlannedRule]) -> list[PlannedRule]:
@@ -136,8 +142,19 @@ class Judge:
         return history is not None and history.count >= warmup
 
     def _stays_calm(self, index: int, block: RowBlock) -> bool:
+        return self._holds(self._rules[index].rule.stays_calm, index, block)
+
+    def _stays_open(self, index: int, block: RowBlock) -> bool:
+        """Whether no row of a block changes the open finding of a rule."""
+        check = self._rules[index].rule.keeps_level
+        return self._persistences[index].is_steady and self._holds(check, index, block)
+
+    def _holds(self, check: BlockCheck | None, index: int, block: RowBlock) -> bool:
+        """Whether a check of a rule holds for a block."""
+        if check is None:
+            return False
         try:
-            return self._rules[index].stays_calm(self._context, block)
+            return check(self._context, block, self._rules[index].limits)
         except Exception:  # noqa: BLE001 (asked row by row, the rule reports what is wrong)
             return False
 
@@ -169,9 +186,9 @@ class Judge:
 
     def _ask_diagnoses(self, open_rules: Set[str]) -> None:
         """Ask the diagnoses of which a needed finding is open."""
-        for index in self._book.untriggered_diagnoses:
-            needs, alert = self._rules[index].rule.needs, self._persistences[index].is_alert
-            if alert or not needs or not open_rules.isdisjoint(needs):
+        for index, needs in self._book.untriggered_diagnoses:
+            is_needed = not needs or not open_rules.isdisjoint(needs)
+            if is_needed or self._persistences[index].is_alert:
                 self._apply_rule(index)
 
     def end_run(self) -> None:

@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 import io
+import math
 import random
 from array import array
 from collections.abc import Iterator, Sequence
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from corpus.table import CORPUS_RUNS
 from ppo_top.model import Profile, Row
+from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.rule import Assessment
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
 from tests.rules.cases import RuleCase
 from tests.rules.test_rule_cases import ALL_CASES, about
-from tests.support.drawn_runs import HEALTHY_COLUMNS, TRAINER_BY_FAMILY, draw_rows, judged
+from tests.support.drawn_runs import (
+    HEALTHY_COLUMNS,
+    TRAINER_BY_FAMILY,
+    DrawnColumn,
+    DrawnColumns,
+    draw_rows,
+    gauss,
+    judged,
+)
 from tests.support.judged_rows import rows_of
 
 SIZES = (1, 2, 5, 17, 32, 64)
@@ -70,10 +82,10 @@ def test_each_rule_speaks_at_the_same_rows(case: RuleCase, kind: str) -> None:
     assert_blocks_agree(about(case), draw_rows(columns, case.count), seed=len(case.rule))
 
 
-def wandering_rows(family: str, seed: int) -> list[Row]:
-    """A healthy run whose metrics jump, drift or turn into noise now and then."""
+def wandering_rows(columns: DrawnColumns, seed: int, count: int = 400) -> list[Row]:
+    """A run of these columns, whose metrics jump, drift or turn into noise now and then."""
     chance = random.Random(seed)
-    rows, factors, drifts = draw_rows(HEALTHY_COLUMNS[family], 400), {}, {}
+    rows, factors, drifts = draw_rows(columns, count), dict[str, float](), dict[str, float]()
     made = []
     for row in rows:
         for name in row.values:
@@ -95,7 +107,77 @@ def wandering_rows(family: str, seed: int) -> list[Row]:
 def test_drawn_runs_have_the_same_findings(family: str, seed: int) -> None:
     """Runs in which anything may happen to any metric."""
     profile = Profile(TRAINER_BY_FAMILY[family], family)
-    assert_blocks_agree(profile, wandering_rows(family, seed), seed)
+    assert_blocks_agree(profile, wandering_rows(HEALTHY_COLUMNS[family], seed), seed)
+
+
+def flat_rows(family: str, seed: int) -> list[Row]:
+    """A run that learns nothing for long, then something or not, and may be changed on the way."""
+    chance = random.Random(seed)
+    learns_at, explained = chance.choice([150, 400, 900]), chance.choice([-2.0, 0.0, 0.0, 0.1, 0.4])
+    drift, updates = chance.choice([0.0, 0.0, 0.004, -0.001]), chance.choice([1.0, 10.0])
+    flat: dict[str, DrawnColumn] = {
+        "reward_mean": lambda i: 20.0 + gauss(i, 3.0) + 0.5 * max(0, i - learns_at),
+        "ep_len": lambda i: 200.0 + gauss(i + 1, 5.0),
+        "explained_variance": lambda i: explained + gauss(i + 2, 0.03),
+        "value_loss": lambda i: (10.0 + gauss(i + 3, 1.0)) * math.exp(drift * i),
+        "n_updates": lambda i: updates * i,
+    }
+    healthy = HEALTHY_COLUMNS[family]
+    columns = {**healthy, **{name: flat[name] for name in healthy if name in flat}}
+    return wandering_rows(columns, seed, 700) if seed % 2 else draw_rows(columns, 700)
+
+
+@pytest.mark.parametrize("family", ["off-policy", "on-policy", "rlhf"])
+@pytest.mark.parametrize("seed", range(12))
+def test_flat_runs_have_the_same_findings(family: str, seed: int) -> None:
+    """Where findings stay open for long, and rules are not asked again whether they do."""
+    profile = Profile(TRAINER_BY_FAMILY[family], family)
+    assert_blocks_agree(profile, flat_rows(family, seed), seed)
+
+
+def test_what_stays_open_stays_as_bad(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At each row at which a rule is not asked, it would say what it said before."""
+    assess, stays_open = Judge._assess, Judge._stays_open
+    said: dict[int, dict[int, Assessment | None]] = {}
+    claims: list[tuple[int, RowBlock]] = []
+
+    def assess_and_note(judge: Judge, index: int) -> Assessment | None:
+        found = said.setdefault(index, {})[judge.context.mark.row] = assess(judge, index)
+        return found
+
+    def note_claim(judge: Judge, index: int, block: RowBlock) -> bool:
+        holds = stays_open(judge, index, block)
+        if holds:
+            claims.append((index, block))
+        return holds
+
+    skipped = set()
+    for family, seed in product(["off-policy", "on-policy", "rlhf"], range(8)):
+        profile, rows = Profile(TRAINER_BY_FAMILY[family], family), flat_rows(family, seed)
+        said.clear()
+        claims.clear()
+        monkeypatch.setattr(Judge, "_assess", assess_and_note)
+        judge, gains_nothing = Judge(profile), []
+        for row in rows:
+            judge.add_row(row)
+            gains_nothing.append(judge.context.gains_nothing)
+        monkeypatch.setattr(Judge, "_assess", assess)
+        monkeypatch.setattr(Judge, "_stays_open", note_claim)
+        by_blocks = Judge(profile)
+        for block in blocks(rows, random.Random(seed)):
+            by_blocks.add_block(block)
+        monkeypatch.setattr(Judge, "_stays_open", stays_open)
+        for index, block in claims:
+            now = block.first_row
+            before = said[index][max(row for row in said[index] if row < now)]
+            while now < block.first_row + len(block.steps) and gains_nothing[now]:
+                later = said[index][now]
+                assert before is not None
+                assert later is not None
+                assert (later.level, later.resolved) == (before.level, False)
+                now += 1
+            skipped.add(by_blocks._rules[index].rule.id)
+    assert skipped == {each.id for each in RULES if each.keeps_level is not None}
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS_RUNS.glob("*/"))[::3], ids=lambda path: path.name)

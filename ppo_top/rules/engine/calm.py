@@ -1,7 +1,7 @@
-"""Shows from the bounds of a block of rows that a rule would find each of them healthy.
+"""Shows from the bounds of a block of rows that a rule would say the same of each of them.
 
 These checks look at a few numbers for a whole block, so they may say no for a healthy one, but
-never yes for a row that the rule has something to say about.
+never yes for a row of which the rule has something else to say.
 """
 
 from __future__ import annotations
@@ -10,17 +10,19 @@ import math
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.rule import CalmCheck, RuleLimits
+from ppo_top.rules.engine.history import LEVEL_VALUES
+from ppo_top.rules.engine.rule import BlockCheck, RuleLimits
+from ppo_top.rules.engine.stats import median
 
 
-def at_most(concept: str, limit: str) -> CalmCheck:
+def at_most(concept: str, limit: str) -> BlockCheck:
     """No value of a metric is above a limit."""
     return lambda run, block, limits: (
         concept in block.columns and block.high(concept) <= limits[limit]
     )
 
 
-def at_least(concept: str, limit: str) -> CalmCheck:
+def at_least(concept: str, limit: str) -> BlockCheck:
     """No value of a metric is below a limit."""
     return lambda run, block, limits: (
         concept in block.columns and block.low(concept) >= limits[limit]
@@ -52,3 +54,14 @@ def start_level(run: RuleContext, concept: str, count: int) -> float:
     """The level of the first `count` values; NaN while unknown, which no comparison holds for."""
     history = run.histories.get(concept)
     return history.baseline(count) if history is not None and history.count >= count else math.nan
+
+
+def levels(run: RuleContext, block: RowBlock, concept: str) -> list[float]:
+    """`History.level` at each row of a block."""
+    values = [*run.histories[concept].newest(LEVEL_VALUES - 1), *block.columns[concept]]
+    return [median(values[at : at + LEVEL_VALUES]) for at in range(len(block.steps))]
+
+
+def logged_throughout(run: RuleContext, block: RowBlock, concept: str) -> bool:
+    """Whether all rows of a block hold a metric, or none so far does."""
+    return concept in block.columns or concept not in run.histories

@@ -364,6 +364,17 @@ class RuleContext:
         return self.reward is not None and self.reward.flat
 
     @property
+    def gains_nothing(self) -> bool:
+        """Whether the reward is flat and has gained nothing, or is not logged; no tiny updates.
+
+        The reward and the size of updates are no reason then to judge a row unlike the one before,
+        and no finding is tolerated.
+        """
+        reward = self.reward
+        nothing = reward is None or (not reward.gained and reward.flat)
+        return nothing and not self.tiny_updates
+
+    @property
     def stuck(self) -> bool:
         """Whether the reward is flat or falling."""
         return self.reward is not None and self.reward.stuck

@@ -99,6 +99,17 @@ class Persistence:
         return self.finding_index is not None or bool(self.recent)
 
     @property
+    def is_steady(self) -> bool:
+        """Whether another point like the newest changes nothing.
+
+        A finding is open, no point of the longest window differs, and the newest is not calm.
+        """
+        if self.finding_index is None or self.calm_points or len(self.recent) < self.longest:
+            return False
+        newest = self.recent[-1][0]
+        return all(level == newest for level, _ in self.recent)
+
+    @property
     def repeats_too_often(self) -> bool:
         """Whether the rule has fired too often for another watch or info finding."""
         return self.times_opened >= MAX_REPEATS

@@ -76,6 +76,11 @@ class RewardPoints:
         return max(1.0, min(self.episodes, size) / each)
 
     @property
+    def may_be_episodes(self) -> bool:
+        """Whether rows are put into blocks of episodes, or may be later."""
+        return self.blocks is not None or self.rows <= FEW_VALUES_AFTER[-1]
+
+    @property
     def window_episodes(self) -> int:
         """The episodes of a moving mean; 0 if rewards are none, or episodes are not counted."""
         if not self.counted:

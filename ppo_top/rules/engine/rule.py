@@ -56,8 +56,8 @@ RESOLVED = Assessment(0, 0.0, None, "", resolved=True)
 Condition = Callable[[RuleContext, RuleLimits], Assessment | None]
 """Assesses the newest row; None: healthy, counts towards clearing."""
 
-CalmCheck = Callable[[RuleContext, RowBlock, RuleLimits], bool]
-"""Whether a rule would find each row of a block healthy; may say no when it would.
+BlockCheck = Callable[[RuleContext, RowBlock, RuleLimits], bool]
+"""Whether a rule would say the same of each row of a block; may say no when it would.
 
 The context is as before the block. What the answer rests on may not change within the block.
 """
@@ -88,7 +88,9 @@ def k_of_n(k: int, n: int) -> PersistenceBySeverity:
 class Rule(NamedTuple):
     """One entry of the rule book.
 
-    `stays_calm` allows to skip blocks of rows of a backlog; without it, every row is looked at.
+    `stays_calm` and `keeps_level` allow to skip blocks of rows of a backlog; without them, every
+    row is looked at. `stays_calm`: it finds each of them healthy. `keeps_level`: its finding is
+    open, and each of them has the level of the row before, as long as the run `gains_nothing`.
     `reward_states`: it finds a row healthy unless the reward's course is in one of these (0: any).
     `description` completes "fires when". `concepts` are the metrics it judges, `related` those
     shown as evidence. The rule looks at a row that holds one of its `triggers`: the metrics it is
@@ -117,7 +119,8 @@ class Rule(NamedTuple):
     concepts: tuple[str, ...]
     assess: Condition
     judged_at: tuple[str, ...] | None = None
-    stays_calm: CalmCheck | None = None
+    stays_calm: BlockCheck | None = None
+    keeps_level: BlockCheck | None = None
     reward_states: int = 0
     families: frozenset[str] = REINFORCEMENT_LEARNING
     limits: Mapping[str, float] = {}

@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from ppo_top.model import Profile, Severity
-from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import PersistenceSteps, Rule, RuleLimits
 
 MAX_ROW_PLANS = 64
@@ -28,11 +26,6 @@ class SelectedRule(NamedTuple):
     milder: int
     steps: PersistenceSteps
 
-    def stays_calm(self, run: RuleContext, block: RowBlock) -> bool:
-        """Whether the rule need not be asked at the rows of a block."""
-        check = self.rule.stays_calm
-        return check is not None and check(run, block, self.limits)
-
 
 class SelectedRules:
     """The rules for a run, out of `all_rules`; `index` gives their positions by id."""
@@ -47,7 +40,9 @@ class SelectedRules:
         self.index = {each.rule.id: index for index, each in enumerate(rules)}
         self.diagnoses = tuple(i for i, each in enumerate(rules) if each.rule.members)
         self.untriggered_diagnoses = tuple(
-            index for index in self.diagnoses if not rules[index].rule.triggers
+            (index, frozenset(rules[index].rule.needs))
+            for index in self.diagnoses
+            if not rules[index].rule.triggers
         )
         self._plans: dict[tuple[str, ...], RowPlan] = {}
 

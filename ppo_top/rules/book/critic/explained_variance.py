@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.calm import near_bounds
+from ppo_top.rules.engine.calm import logged_throughout, near_bounds, start_level
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.history import LEVEL_VALUES, History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
@@ -20,6 +20,9 @@ from ppo_top.rules.engine.terms import (
     WATCH,
 )
 from ppo_top.rules.engine.wording import num
+
+LOSS_LEFT = 0.2
+"""A loss that has fallen to this share of its start has fallen, however long it took."""
 
 
 def critic_loss(run: RuleContext) -> History | None:
@@ -42,7 +45,7 @@ def _waited_long_enough(count: int, loss: History | None, limits: RuleLimits) ->
     """A critic that learns shows it within a few updates; on long tasks its loss falls first."""
     left = loss.level / loss.initial_level if loss is not None and loss.initial_level > 0.0 else 1.0
     if count >= 1.5 * limits["never_points"]:
-        return left > 0.2
+        return left > LOSS_LEFT
     return count >= limits["never_points"] and left > 0.4
 
 
@@ -181,6 +184,22 @@ def _explains(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     return block.low("explained_variance") > limits["clear"]
 
 
+def _never_explains(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """As before, no row of the block explains anything, and the loss is not far below its start."""
+    history, (low, high) = run.histories["explained_variance"], block.bounds("explained_variance")
+    if not all(logged_throughout(run, block, name) for name in ("approx_kl", "value_loss")):
+        return False
+    if "value_error" in run.histories or block.low("approx_kl") < limits["still"]:
+        return False
+    if "value_loss" in block.columns:
+        left = LOSS_LEFT * start_level(run, "value_loss", LEVEL_VALUES)
+        if not near_bounds(run, block, "value_loss", LEVEL_VALUES - 1)[0] > left:
+            return False
+    waited = history.count > max(limits["early"], 1.5 * limits["never_points"])
+    never = max(high, history.high) < limits["never"]
+    return waited and never and limits["crit"] <= low <= high <= limits["low"]
+
+
 def _loss_stays_moderate(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     unclipped = "value_error" in run.histories or "value_error" in block.columns
     return not unclipped and block.high("value_loss") <= limits["loss"]
@@ -195,6 +214,7 @@ RULES = (
         related=("value_loss",),
         assess=critic_learns_nothing,
         stays_calm=_explains,
+        keeps_level=_never_explains,
         families=POLICY_GRADIENT,
         limits={
             "low": 0.05,

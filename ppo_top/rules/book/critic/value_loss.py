@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ppo_top.rules.book.critic.explained_variance import CRITIC_REMEDIES, critic_loss, loss_climbs
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.calm import at_most, near_bounds
+from ppo_top.rules.engine.calm import at_most, levels, logged_throughout, near_bounds, start_level
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.history import LEVEL_VALUES, History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
@@ -106,27 +104,47 @@ def _no_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     explains = block.low("explained_variance") >= limits["explained"]
     explains = explains and "explained_variance" in block.columns
     for concept in ("value_loss", "value_error"):
-        history = run.histories.get(concept)
         if concept not in block.columns:
             continue
-        if history is None or history.count < 19:
-            return False
-        base, (low, high) = history.initial_level, near_bounds(run, block, concept, 20)
-        falls = explains or high < limits["unfallen"] * base
-        if falls and high <= limits["times"] * min(low, base):
-            continue
-        values = (*history.newest(19), *block.columns[concept])
-        if not falls or _climbs_within(values, base, limits["times"]):
+        unfallen = limits["unfallen"] * start_level(run, concept, LEVEL_VALUES)
+        falls = explains or near_bounds(run, block, concept, 20)[1] < unfallen
+        if not falls or _may_climb(run, block, concept, limits["times"]):
             return False
     return True
 
 
-def _climbs_within(values: Sequence[float], base: float, times: float) -> bool:
-    """Whether a value is so many times the start, or one 15 to 19 before it."""
+def _may_climb(run: RuleContext, block: RowBlock, concept: str, times: float) -> bool:
+    """Whether a loss may be so many times the start, or those 20 rows before, at a row of a block.
+
+    Of the three newest values, of which the median counts, two may be older than the block.
+    """
+    history = run.histories.get(concept)
+    if history is None or history.count < 21:
+        return True
+    base, (low, high) = history.initial_level, near_bounds(run, block, concept, 21)
+    if high <= times * min(low, base):
+        return False
+    values = (*history.newest(21), *block.columns[concept])
     before = zip(*(values[at : len(values) - 19 + at] for at in range(5)), strict=True)
     return any(
         late > times * min(base, *early) for late, early in zip(values[19:], before, strict=True)
     )
+
+
+def _never_falls(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """In no row of the block the loss climbs, falls, or the critic explains much."""
+    loss = "value_loss"
+    if run.resumed or "value_error" in run.histories or loss not in block.columns:
+        return False
+    if not logged_throughout(run, block, "explained_variance"):
+        return False
+    if block.high("explained_variance") >= limits["explained"]:
+        return False
+    if run.histories[loss].count < limits["flat_points"]:
+        return False
+    unfallen = limits["unfallen"] * start_level(run, loss, LEVEL_VALUES)
+    may_climb = _may_climb(run, block, loss, limits["times"])
+    return not may_climb and min(levels(run, block, loss)) >= unfallen
 
 
 def _never_zero(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -142,6 +160,7 @@ RULES = (
         related=("explained_variance",),
         assess=value_loss_rises,
         stays_calm=_no_rise,
+        keeps_level=_never_falls,
         families=POLICY_GRADIENT,
         judged_at=("value_loss", "value_error"),
         limits={

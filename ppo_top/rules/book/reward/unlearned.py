@@ -5,6 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
 from ppo_top.rules.advice.symptoms import rate_low
 from ppo_top.rules.book.reward.crash import reward_now
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.reward_course import GAIN_NOISE, MIN_POINTS, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -126,6 +127,21 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
     return CRIT if enough and budget is not None and budget >= limits["budget"] else WARN
 
 
+def _stays_unlearned(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Rows are points, and so many that only a gain will count, or too few to be without end.
+
+    Not of a run of known length, where its share counts.
+    """
+    reward, rows = run.reward, len(block.steps)
+    if reward is None or run.reward_concept not in block.columns or reward.constant:
+        return False
+    if reward.source.may_be_episodes or "n_episodes" in run.histories:
+        return False
+    endless = reward.points >= limits["endless_points"] and reward.looks >= limits["looks"]
+    begins = reward.points + rows < limits["endless_points"]
+    return run.stated_progress is None and (endless or begins)
+
+
 def _same_lengths(run: RuleContext) -> bool:
     """Whether all episodes take as long: a policy that was learned before may do its best.
 
@@ -187,6 +203,7 @@ RULES = (
         concepts=("reward_mean",),
         related=("entropy",),
         assess=never_learned,
+        keeps_level=_stays_unlearned,
         reward_states=UNLEARNED,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
