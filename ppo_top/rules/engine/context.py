@@ -168,7 +168,7 @@ class RuleContext:
             yield mark
         self._values, self._block = self.values, None
         for concept in block.columns:
-            self.histories[concept].end_block()
+            self.histories[concept].end_block(*block.bounds(concept))
 
     @property
     def values(self) -> Mapping[str, float]:

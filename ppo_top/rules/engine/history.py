@@ -76,11 +76,10 @@ class History:
         self._position = position
         self._highs = self._lows = None
 
-    def end_block(self) -> None:
-        """Forget the block; its values have all been seen."""
+    def end_block(self, low: float, high: float) -> None:
+        """Forget the block, whose values, from `low` to `high`, have all been seen."""
         row, self._position = self._position.row, NOT_IN_BLOCK
-        column = self._values[self._seen :]
-        self._add_seen(row, len(column), min(column), max(column))
+        self._add_seen(row, len(self._values) - self._seen, low, high)
 
     def _add_seen(self, row: int, count: int, low: float, high: float) -> None:
         self._seen += count

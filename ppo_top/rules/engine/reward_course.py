@@ -17,9 +17,9 @@ from ppo_top.rules.engine.point_means import PointMeans
 from ppo_top.rules.engine.reward_points import RewardPoints
 from ppo_top.rules.engine.stats import Trend, median
 
-UNLEARNED, FALLEN, AT_MAX, EVALUATED = 1, 2, 4, 8
+UNLEARNED, FALLEN, AT_MAX, EVALUATED, GAINED = 1, 2, 4, 8, 16
 """States of a reward: nothing gained; what was gained is lost, or was since the best; at its
-ceiling; beside evaluations."""
+ceiling; beside evaluations; something gained."""
 
 MIN_POINTS = 6
 """With fewer points nothing is said."""
@@ -135,7 +135,7 @@ class RewardCourse:
         state = UNLEARNED
         if self.gained:
             fallen = self.low_points or self.falls or self.lost_share > LOW_SHARE
-            state = FALLEN if fallen else 0
+            state = GAINED | FALLEN if fallen else GAINED
         self.state = state | AT_MAX if self.at_max else state
 
     def _add_point(self, point: RewardPoint, row: int, count: int) -> None:
@@ -280,9 +280,10 @@ class RewardCourse:
     @property
     def start_points(self) -> int:
         """How many of the first points make the start: `START_POINTS`, or `START_EPISODES`."""
-        each = self.episodes / max(1, self.points) if self.source.counted else 1.0
-        held = min(START_POINTS, math.ceil(START_EPISODES / max(each, 1.0)))
-        held = max(3, held, int(3.0 * self.source.rows_per_window))
+        held = max(3, int(3.0 * self.source.rows_per_window))
+        if held < START_POINTS:
+            each = self.episodes / max(1, self.points) if self.source.counted else 1.0
+            held = max(held, min(START_POINTS, math.ceil(START_EPISODES / max(each, 1.0))))
         return min(FIRST_POINTS, held, max(3, self.points // 2))
 
     def _at_max(self) -> bool:

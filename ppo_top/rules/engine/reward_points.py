@@ -137,8 +137,10 @@ class RewardPoints:
             self.row_noise = RowNoise(NOISE_LAGS)
         size = self.window_episodes
         filled = math.sqrt(min(1.0, max(self.episodes, 1.0) / size)) if size else 1.0
-        noise = self.row_noise.add(value, self._rows_per_window(size)) * filled
-        self.rows_per_window = self._rows_per_window(self.window_episodes)
+        self.rows_per_window = self._rows_per_window(size)
+        noise = self.row_noise.add(value, self.rows_per_window) * filled
+        if self.window_episodes != size:
+            self.rows_per_window = self._rows_per_window(self.window_episodes)
         self.noise = max(noise, self._chance()) if noise == noise else noise
         return RewardPoint(value, 1.0 / filled)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.reward_course import FALLEN, UNLEARNED, RewardCourse
+from ppo_top.rules.engine.reward_course import FALLEN, GAINED, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, ON_POLICY, UNKNOWN_FAMILY, WARN, WATCH
@@ -100,6 +100,7 @@ RULES = (
         related=("entropy",),
         assess=plateau,
         stays_calm=_best_is_recent,
+        reward_states=GAINED,
         asks_about=("no-op-updates",),
         judged_at=REWARD_CONCEPTS,
         limits={"points": 20, "goal_points": 10, "share": 0.25},
