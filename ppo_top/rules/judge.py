@@ -7,7 +7,7 @@ watching live instead of replaying, make no difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from itertools import islice
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity, SeverityChange
@@ -22,10 +22,10 @@ from ppo_top.rules.coverage import (
     warming_rules,
 )
 from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.block_screen import Asked, BlockScreen
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.persistence import Persistence
-from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Assessment, BlockCheck, Rule
-from ppo_top.rules.engine.selected_rules import PlannedRule
+from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Assessment, Rule
 from ppo_top.rules.engine.terms import CRIT, WATCH
 from ppo_top.rules.evidence import collect_evidence, gather_members
 from ppo_top.rules.selection import select_rules
@@ -98,7 +98,7 @@ class Judge:
         if self._restarting:
             self._start_segment(row.mark)
         self._context.add_row(row)
-        self._ask(self._book.rules_for(row.values))
+        self._ask(Asked(self._book.rules_for(row.values)))
 
     def add_block(self, block: RowBlock) -> None:
         """Judge complete updates in order: the same findings as one `add_row` for each.
@@ -111,62 +111,25 @@ class Judge:
             for index, mark in enumerate(block.marks()):
                 self.add_row(Row(mark, block.row(index)))
             return
-        concerned = self._rules_concerned(block, self._book.rules_for(block.columns))
-        is_first = not run.histories.keys() >= block.columns.keys()
+        screen = BlockScreen(run, self._book, self._persistences, block)
         rows = run.add_block(block)
         for start in range(0, len(block.steps), PART_ROWS):
-            plan = asked = concerned
-            if plan:
-                part = block.part(start, PART_ROWS)
-                plan = asked = self._rules_concerned(part, plan)
-                if run.gains_nothing and not is_first:
-                    asked = [each for each in plan if not self._stays_open(each[0], part)]
+            asked, anyway = screen.asked_at(start, PART_ROWS)
             for _ in islice(rows, PART_ROWS):
-                if asked is not plan and not run.gains_nothing:
-                    asked = plan
+                if asked is not anyway and not asked.holds(run):
+                    asked = anyway
                 self._ask(asked)
         next(rows, None)  # the end of the block
 
-    def _rules_concerned(self, block: RowBlock, plan: Iterable[PlannedRule]) -> list[PlannedRule]:
-        """The rules of a plan that may have something to say about the next rows, a block."""
-        return [
-            (index, "" if self._is_warm(index, concept) else concept, states)
-            for index, concept, states in plan
-            if self._persistences[index].is_alert or not self._stays_calm(index, block)
-        ]
-
-    def _is_warm(self, index: int, concept: str) -> bool:
-        """Whether a rule has seen enough of its trigger metric, which all rows to come hold."""
-        history = self._context.histories.get(concept)
-        warmup = self._rules[index].limits.get("warmup", 0)
-        return history is not None and history.count >= warmup
-
-    def _stays_calm(self, index: int, block: RowBlock) -> bool:
-        return self._holds(self._rules[index].rule.stays_calm, index, block)
-
-    def _stays_open(self, index: int, block: RowBlock) -> bool:
-        """Whether no row of a block changes the open finding of a rule."""
-        check = self._rules[index].rule.keeps_level
-        return self._persistences[index].is_steady and self._holds(check, index, block)
-
-    def _holds(self, check: BlockCheck | None, index: int, block: RowBlock) -> bool:
-        """Whether a check of a rule holds for a block."""
-        if check is None:
-            return False
-        try:
-            return check(self._context, block, self._rules[index].limits)
-        except Exception:  # noqa: BLE001 (asked row by row, the rule reports what is wrong)
-            return False
-
-    def _ask(self, plan: Iterable[PlannedRule]) -> None:
+    def _ask(self, asked: Asked) -> None:
         """Ask rules about the newest row; those with a trigger metric only if it is in the row."""
         run = self._context
-        if not (plan or run.open_severities or self._text_rows):
+        if not (asked.rules or run.open_severities or self._text_rows):
             return
         state = run.reward_state
         number, histories = run.mark.row, run.histories
         before = len(self.findings)
-        for index, concept, states in plan:
+        for index, concept, states in asked.rules:
             if states and not states & state and not self._persistences[index].is_alert:
                 continue
             if concept:
@@ -177,16 +140,19 @@ class Judge:
                     continue
             self._apply_rule(index)
         if run.open_severities:
-            self._ask_diagnoses(run.recently_open())
+            self._ask_diagnoses(asked)
         if self._text_rows:
             self._clear_old_text_findings()
         if len(self.findings) != before:
             self._gather_members()
         self._explain_raised()
 
-    def _ask_diagnoses(self, open_rules: Set[str]) -> None:
+    def _ask_diagnoses(self, asked: Asked) -> None:
         """Ask the diagnoses of which a needed finding is open."""
-        for index, needs in self._book.untriggered_diagnoses:
+        is_known = self._context.open_severities == asked.open_before
+        diagnoses = asked.diagnoses if is_known else self._book.untriggered_diagnoses
+        open_rules = self._context.recently_open() if diagnoses else set()
+        for index, needs in diagnoses:
             is_needed = not needs or not open_rules.isdisjoint(needs)
             if is_needed or self._persistences[index].is_alert:
                 self._apply_rule(index)

@@ -16,6 +16,7 @@ from corpus.table import CORPUS_RUNS
 from ppo_top.model import Profile, Row
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.block_screen import BlockScreen
 from ppo_top.rules.engine.rule import Assessment
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.load import load_session
@@ -115,11 +116,15 @@ def flat_rows(family: str, seed: int) -> list[Row]:
     chance = random.Random(seed)
     learns_at, explained = chance.choice([150, 400, 900]), chance.choice([-2.0, 0.0, 0.0, 0.1, 0.4])
     drift, updates = chance.choice([0.0, 0.0, 0.004, -0.001]), chance.choice([1.0, 10.0])
+    rises_at = chance.choice([60, 200, 900])
     flat: dict[str, DrawnColumn] = {
         "reward_mean": lambda i: 20.0 + gauss(i, 3.0) + 0.5 * max(0, i - learns_at),
         "ep_len": lambda i: 200.0 + gauss(i + 1, 5.0),
         "explained_variance": lambda i: explained + gauss(i + 2, 0.03),
-        "value_loss": lambda i: (10.0 + gauss(i + 3, 1.0)) * math.exp(drift * i),
+        "value_loss": lambda i: (
+            (10.0 + gauss(i + 3, 1.0) + (i - rises_at) * (rises_at < i < rises_at + 30))
+            * math.exp(drift * i)
+        ),
         "n_updates": lambda i: updates * i,
     }
     healthy = HEALTHY_COLUMNS[family]
@@ -137,7 +142,7 @@ def test_flat_runs_have_the_same_findings(family: str, seed: int) -> None:
 
 def test_what_stays_open_stays_as_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     """At each row at which a rule is not asked, it would say what it said before."""
-    assess, stays_open = Judge._assess, Judge._stays_open
+    assess, stays_open = Judge._assess, BlockScreen._stays_open
     said: dict[int, dict[int, Assessment | None]] = {}
     claims: list[tuple[int, RowBlock]] = []
 
@@ -145,8 +150,8 @@ def test_what_stays_open_stays_as_bad(monkeypatch: pytest.MonkeyPatch) -> None:
         found = said.setdefault(index, {})[judge.context.mark.row] = assess(judge, index)
         return found
 
-    def note_claim(judge: Judge, index: int, block: RowBlock) -> bool:
-        holds = stays_open(judge, index, block)
+    def note_claim(screen: BlockScreen, index: int, block: RowBlock) -> bool:
+        holds = stays_open(screen, index, block)
         if holds:
             claims.append((index, block))
         return holds
@@ -157,20 +162,22 @@ def test_what_stays_open_stays_as_bad(monkeypatch: pytest.MonkeyPatch) -> None:
         said.clear()
         claims.clear()
         monkeypatch.setattr(Judge, "_assess", assess_and_note)
-        judge, gains_nothing = Judge(profile), []
+        judge, conditions = Judge(profile), []
         for row in rows:
             judge.add_row(row)
-            gains_nothing.append(judge.context.gains_nothing)
+            run = judge.context
+            conditions.append((run.gains_nothing, run.open_severities.copy()))
         monkeypatch.setattr(Judge, "_assess", assess)
-        monkeypatch.setattr(Judge, "_stays_open", note_claim)
+        monkeypatch.setattr(BlockScreen, "_stays_open", note_claim)
         by_blocks = Judge(profile)
         for block in blocks(rows, random.Random(seed)):
             by_blocks.add_block(block)
-        monkeypatch.setattr(Judge, "_stays_open", stays_open)
+        monkeypatch.setattr(BlockScreen, "_stays_open", stays_open)
         for index, block in claims:
             now = block.first_row
             before = said[index][max(row for row in said[index] if row < now)]
-            while now < block.first_row + len(block.steps) and gains_nothing[now]:
+            same = True, conditions[now - 1][1]
+            while now < block.first_row + len(block.steps) and conditions[now] == same:
                 later = said[index][now]
                 assert before is not None
                 assert later is not None

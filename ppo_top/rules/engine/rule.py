@@ -89,8 +89,9 @@ class Rule(NamedTuple):
     """One entry of the rule book.
 
     `stays_calm` and `keeps_level` allow to skip blocks of rows of a backlog; without them, every
-    row is looked at. `stays_calm`: it finds each of them healthy. `keeps_level`: its finding is
-    open, and each of them has the level of the row before, as long as the run `gains_nothing`.
+    row is looked at. `stays_calm`: no finding is open, and it finds each of them healthy or
+    borderline. `keeps_level`: its finding is open, and each of them has the level of the row
+    before, as long as the run `gains_nothing` and, for a diagnosis, the same findings are open.
     `reward_states`: it finds a row healthy unless the reward's course is in one of these (0: any).
     `description` completes "fires when". `concepts` are the metrics it judges, `related` those
     shown as evidence. The rule looks at a row that holds one of its `triggers`: the metrics it is

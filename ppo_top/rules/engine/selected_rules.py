@@ -16,6 +16,9 @@ PlannedRule = tuple[int, str, int]
 
 RowPlan = tuple[PlannedRule, ...]
 
+PlannedDiagnosis = tuple[int, frozenset[str]]
+"""A diagnosis: index, the rules of which one must have an open finding; none: always asked."""
+
 
 class SelectedRule(NamedTuple):
     """A rule with its limits for a run; `milder` lowers severities by so many levels."""

@@ -5,7 +5,10 @@ from __future__ import annotations
 from ppo_top.rules.book.critic.explained_variance import CRITIC_REMEDIES
 from ppo_top.rules.book.diagnoses.oversized_updates import DIAGNOSIS_PERSISTENCE, recent_value_text
 from ppo_top.rules.book.updates.learning_rate import is_cut, rate_never_decayed
+from ppo_top.rules.engine.block import RowBlock
+from ppo_top.rules.engine.calm import levels, start_level
 from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import LEVEL_VALUES
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
 from ppo_top.rules.engine.wording import num
@@ -43,6 +46,19 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = f"critic is failing ({seen}): policy gradients are noise"
     level = WARN if run.keeps_gain else CRIT
     return Assessment(level, run.value("explained_variance", 3) or 0.0, 0.0, message)
+
+
+def _has_not_grown(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Whether the loss has not grown in the block, nor in the row before: all are borderline."""
+    if run.open_severities.get("critic-not-learning", 0) < WARN:
+        return False
+    if max(run.severity_of("value-loss-rising"), run.severity_of("reward-swings")) >= WARN:
+        return False
+    loss = run.histories.get("value_loss")
+    if loss is None or "value_loss" not in block.columns:
+        return False
+    grown = limits["times"] * start_level(run, "value_loss", LEVEL_VALUES)
+    return max(loss.level, *levels(run, block, "value_loss")) <= grown
 
 
 def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -121,6 +137,8 @@ RULES = (
         description="the critic explains nothing while its loss grows or the reward swings",
         concepts=("explained_variance", "value_loss"),
         assess=critic_failing,
+        stays_calm=_has_not_grown,
+        keeps_level=_has_not_grown,
         needs=("critic-not-learning",),
         families=POLICY_GRADIENT,
         limits={"times": 1.5},
