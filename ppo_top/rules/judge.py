@@ -38,7 +38,7 @@ TEXT_FINDING_ROWS = 20
 SURVIVED_AFTER_ROWS = {"crashed": 2, "out-of-memory": 2}
 """A run that logs this many more rows has survived the error on its console."""
 
-PART_ROWS = 8
+PART_ROWS = 16
 """Rows of a block that a rule may find healthy together, where it cannot for the whole block."""
 
 MAX_EVIDENCE_LINES = 5
