@@ -103,3 +103,17 @@ def test_a_table_between_marks_of_code() -> None:
     (only,) = run["runs"]
     assert only["progress"]["step"] == 40000
     assert {row["tag"]: row["points"] for row in only["metrics"]}["mean"] == 4
+
+
+def test_a_few_rows_are_no_proof_that_nothing_is_learned() -> None:
+    """Entropy and reward stay where they are: too few points, then watched, then warned of."""
+    severities = {}
+    for rows in (5, 6, 11, 12):
+        lines = (
+            f"Iter {n} | reward: {2 + n * 7 % 11 / 10} | entropy: 0.69 | clip_frac: 0.1 | kl: 0.01"
+            for n in range(rows)
+        )
+        run = json.loads(check("\n".join(lines) + "\n", "--json").stdout)["runs"][0]
+        found = {each["rule"]: each["severity"] for each in run["findings"]}
+        severities[rows] = found.get("entropy-not-falling")
+    assert severities == {5: None, 6: "watch", 11: "watch", 12: "warn"}

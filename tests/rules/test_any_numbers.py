@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppo_top.catalogue import concepts
@@ -27,6 +27,7 @@ FAMILY_IDS = ("on-policy", "rlhf", "grpo", "unknown")
     ),
     count=st.integers(1, 70),
 )
+@example("on-policy", {"grad_norm": [0.0, 0.0, 0.0, 1.0, 1e-9, 1e-9]}, 70)  # the usual one is 0
 def test_any_columns_can_be_judged(
     family: str, columns: dict[str, list[float]], count: int
 ) -> None:

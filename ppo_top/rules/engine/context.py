@@ -313,6 +313,10 @@ class RuleContext:
         """The completed share of the run, if its length or its end is known."""
         return 1.0 if self.ended else self.stated_progress
 
+    def may_be_part(self, rows: float) -> bool:
+        """Whether a log of fewer rows, which says no length, may be a part of a run: a paste."""
+        return self.ended and self.stated_progress is None and self.updates < rows
+
     @property
     def stated_progress(self) -> float | None:
         """The completed share of the length that the log states; None if it states none."""

@@ -8,7 +8,7 @@ from ppo_top.rules.book.exploration.entropy_facts import initial_entropy, is_dis
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
-from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.reward_course import MIN_POINTS, RewardCourse
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ON_POLICY, WARN, WATCH
@@ -21,7 +21,7 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
     first, value, reward = initial_entropy(history), history.last, run.reward
     if value < limits["some"] * first or not _began_random(run, first) or reward is None:
         return None
-    if run.at_max or _too_early(run, limits):
+    if run.at_max or reward.points < MIN_POINTS or _too_early(run, limits):
         return borderline(value)
     if value > limits["share"] * first and not (reward.gained or reward.rising):
         left = pct(value / first)
@@ -40,6 +40,7 @@ def _stays_random(run: RuleContext, limits: RuleLimits, message: str, limit: flo
     """Severity by budget: in a run of unknown length, what is learned may still lie ahead."""
     history = run.histories["entropy"]
     told = run.progress is not None or history.count >= limits["endless"]
+    told = told and not run.may_be_part(limits["paste_rows"])
     return Assessment(WARN if told else WATCH, history.last, limit, message, immediate=run.ended)
 
 
@@ -128,6 +129,7 @@ RULES = (
             "early": 0.25,
             "early_episodes": 200,
             "endless": 250,
+            "paste_rows": 12,
             "warmup": 25,
         },
         persistence=k_of_n(5, 5),

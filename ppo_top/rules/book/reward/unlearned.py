@@ -43,7 +43,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if not level:
         return borderline(reward.history.last)
     message = f"{_unlearned(run, reward)} in {reward.count} updates"
-    if _rose_before(run) or (_is_short(run, limits) and not proven):
+    if _rose_before(run) or (run.may_be_part(limits["paste_rows"]) and not proven):
         level = min(level, WATCH)
     if run.resumed:
         late = "since it was resumed" if run.segment else "in a log that begins midway"
@@ -58,11 +58,6 @@ def _rises(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
         return reward.rising
     above = reward.rising and reward.smooth > reward.baseline
     return above or reward.rise > limits["end_rise"]
-
-
-def _is_short(run: RuleContext, limits: RuleLimits) -> bool:
-    """Whether a log of a few rows, which says no length, may be a part of a training: a paste."""
-    return run.ended and run.stated_progress is None and run.updates < limits["paste_rows"]
 
 
 def _rose_before(run: RuleContext) -> bool:

@@ -116,7 +116,8 @@ def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     middle = median(before)
     if value <= limits["times"] * middle or robust_log_z(value, before) <= limits["deviations"]:
         return None if value <= limits["clear_times"] * middle else borderline(value)
-    message = f"gradient norm {num(value)}, {num(value / middle)} times its usual {num(middle)}"
+    times = f"{num(value / middle)} times its usual {num(middle)}" if middle else "usually 0"
+    message = f"gradient norm {num(value)}, {times}"
     crit = value > limits["crit_times"] * middle
     return Assessment(CRIT if crit else WARN, value, limits["times"] * middle, message)
 
