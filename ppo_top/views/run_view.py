@@ -101,6 +101,7 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
     status = run_status(run, now) if at == last else RunStatus(State.LIVE, "")
     opened = open_findings(run, max(at, 0))
     rows = tuple(make_check_rows(run, at, opened))
+    worst = verdict(run, at)
     return RunView(
         id=run.id,
         name=run.name,
@@ -109,8 +110,8 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
         family=run.profile.family,
         state=status.state,
         state_text=status.text,
-        verdict=verdict(run, at),
-        headline=("Stalled; before: " if status.state is State.STALLED and not opened else "")
+        verdict=worst,
+        headline=("Stalled; before: " if is_stalled_only(worst, status.state) else "")
         + _headline(run, at, opened, rows),
         row=at if at >= 0 else None,
         at_end=at == last,
@@ -125,10 +126,14 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
     )
 
 
+def is_stalled_only(verdict: Verdict, state: State) -> bool:
+    """Whether what is wrong with a run is that it is stalled, and nothing else."""
+    return state is State.STALLED and not verdict.is_trouble
+
+
 def shown_status(verdict: Verdict, state: State) -> Status:
     """The mark of a run: one that is stalled is to be watched, however healthy it was."""
-    stalled = state is State.STALLED and not verdict.is_trouble
-    return Status.WATCH if stalled else verdict.status
+    return Status.WATCH if is_stalled_only(verdict, state) else verdict.status
 
 
 def verdict(run: Run, row: int | None = None) -> Verdict:
@@ -145,6 +150,12 @@ def verdict(run: Run, row: int | None = None) -> Verdict:
     if at < 0 or not run.evaluation.has_concepts or not enough_to_judge(run.profile):
         return Verdict.UNJUDGED
     return Verdict.WARMING_UP if at + 1 < WARMUP_POINTS else Verdict.HEALTHY
+
+
+def watches_a_value(run: Run, row: int | None = None) -> bool:
+    """Whether a value is out of its range without a finding, at a row (None: at the end)."""
+    at = len(run.timeline) - 1 if row is None else row
+    return bool(_watched(make_check_rows(run, at, open_findings(run, max(at, 0)))))
 
 
 def _watched(rows: Iterable[CheckRow]) -> list[CheckRow]:

@@ -40,10 +40,12 @@ def best_value(track: Track, seen: int, direction: str) -> BestValue | None:
 
 
 def trend(track: Track, seen: int) -> str:
-    """`rising`, `falling` or `flat` over the last points; empty with too few of them."""
+    """`rising`, `falling` or `flat` over the last points; empty with too few of them, or if the
+    newest is not finite.
+    """
     newest = track.values[max(0, seen - TREND_POINTS) : seen]
     values = [value for value in newest if value - value == 0]  # the finite ones
-    if len(values) < MIN_TREND_POINTS:
+    if len(values) < MIN_TREND_POINTS or newest[-1] - newest[-1] != 0:
         return ""
     third = len(values) // 3
     change = median(values[-third:]) - median(values[:third])

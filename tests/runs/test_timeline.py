@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from ppo_top.model import Mark, Series
 from ppo_top.runs.timeline import MIN_TRACK_POINTS, Timeline, Track
-from ppo_top.views.trend import BestValue, best_value
+from ppo_top.views.trend import BestValue, best_value, trend
 
 NAN = math.nan
 VALUES = st.lists(st.one_of(st.floats(-9, 9), st.sampled_from([NAN, math.inf, -math.inf])))
@@ -117,3 +117,19 @@ def test_where_no_direction_is_better_there_is_no_best() -> None:
     assert best_value(track_of([1.0, 2.0]), 2, "down") is None
     assert best_value(track_of([1.0]), 1, "up") is None
     assert best_value(track_of([1.0, 2.0]), 2, "up") == BestValue(2.0, 10)
+
+
+@pytest.mark.parametrize(
+    ("values", "shown"),
+    [
+        ([1.0, 2.0, 3.0, 4.0, 5.0], ""),
+        ([float(number) for number in range(12)], "rising"),
+        ([float(-number) for number in range(12)], "falling"),
+        ([3.0] * 12, "flat"),
+        ([NAN] * 3 + [float(number) for number in range(12)], "rising"),
+        ([float(number) for number in range(12)] + [NAN], ""),
+    ],
+)
+def test_where_a_curve_is_heading(values: list[float], shown: str) -> None:
+    """Nowhere with few points, nor from a value that is no number."""
+    assert trend(track_of(values), len(values)) == shown

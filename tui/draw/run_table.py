@@ -10,7 +10,6 @@ from ppo_top.tui.graphics.distinct_names import SharedParts, shared_parts, short
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten, width
 from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.snapshot import ClickRegion, RunListEntry, ScreenBlock, Snapshot
-from ppo_top.views.run_view import shown_status
 
 MIN_TABLE_CELLS = 60
 """From this width on, the list is a table: finding, since, reward, step, state."""
@@ -123,7 +122,7 @@ def _entry(
     snap: Snapshot, entry: RunListEntry, shared: SharedParts, columns: RunTableWidths, cells: int
 ) -> StyledLine:
     symbols = snap.symbols
-    state, status = entry.state, shown_status(entry.verdict, entry.state)
+    state, status = entry.state, entry.mark
     lead = "  " if entry.member else ""
     fold = (symbols.folded if entry.folded else symbols.unfolded) + " " if entry.seeds > 1 else ""
     seeds = _seeds_text(entry)

@@ -21,7 +21,7 @@ from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.views.checkpoint_search import asks_for_restart
 from ppo_top.views.explanation import Explanation, explain_verdict
 from ppo_top.views.open_findings import OpenFinding
-from ppo_top.views.run_view import RunView
+from ppo_top.views.run_view import RunView, is_stalled_only
 
 MIN_LABEL_CELLS = 60
 """Below this width the parts have no label."""
@@ -41,7 +41,7 @@ def draw_verdict(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
     if view is None or rows < 1:
         return ScreenBlock()
     explained = explain_verdict(view, snap.findings, snap.acknowledged)
-    if explained is None:
+    if explained is None or is_stalled_only(view.verdict, view.state):
         lines = headline_lines(snap, view, cells, max(1, min(rows, 2)))
         if view.cleared_findings and rows > len(lines):
             lines.append(_cleared_line(snap, view, cells))
@@ -60,7 +60,7 @@ def headline_lines(snap: Snapshot, view: RunView, cells: int, rows: int) -> list
     """The headline: symbol and text."""
     status = view.headline_status
     text = snap.display_text(view.headline)
-    if view.open_findings:
+    if view.open_findings and not is_stalled_only(view.verdict, view.state):
         first = view.open_findings[0]
         title = clean(first.finding.title)
         dated = f"{clean(first.dated_title)} ({first.age})"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ppo_top.catalogue import concept
-from ppo_top.model import State, Verdict
+from ppo_top.model import State, Status, Verdict
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
@@ -18,7 +18,7 @@ from ppo_top.text.format import format_metric_value
 from ppo_top.text.format import steps as step_text
 from ppo_top.tui.state.replay_time import state_at
 from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
-from ppo_top.views.run_view import verdict
+from ppo_top.views.run_view import shown_status, verdict, watches_a_value
 from ppo_top.views.seed_groups import RunTraits, group_seeds, run_traits
 from ppo_top.views.siblings import BelowSiblings
 
@@ -65,6 +65,13 @@ class ListedRun:
     step: str = ""
     copy_of: str = ""
     last_step: int = 0
+    is_watched: bool = False
+    """Whether a value is out of its range in a run without a finding that says more."""
+
+    @property
+    def mark(self) -> Status:
+        """The mark that stands over the run when it is selected."""
+        return Status.WATCH if self.is_watched else shown_status(self.verdict, self.state)
 
     @property
     def news(self) -> RunNews:
@@ -106,7 +113,7 @@ class RunList:
     def listed_runs(self, session: Session, now: float) -> list[ListedRun]:
         """All runs in the chosen order.
 
-        By severity: those in trouble, worst first; then live ones; then the others.
+        By severity: those to be watched or worse, worst first; then live ones; then the others.
         """
         every = [self._listed_run(run, now) for run in session.runs.values()]
         if len(self._cache) > len(every):
@@ -117,13 +124,15 @@ class RunList:
     def _listed_run(self, run: Run, now: float) -> ListedRun:
         kept = self._cache.get(run.id)
         row = self.row_of(run)
-        if kept is not None and kept[:2] == (run.version, row) and now - kept[2] < MAX_STATE_AGE_S:
+        is_same = kept is not None and kept[:2] == (run.version, row)
+        if kept is not None and is_same and now - kept[2] < MAX_STATE_AGE_S:
             return kept[3]
+        known = self.verdict_of(run, row)
         made = ListedRun(
             id=run.id,
             name=run.name,
             path=run.path,
-            verdict=self.verdict_of(run, row),
+            verdict=known,
             state=state_at(run, row, now),
             last_change=run.last_change,
             traits=run_traits(run.name, run.evaluation.config),
@@ -132,6 +141,9 @@ class RunList:
             step=step_at(run, row),
             copy_of=run.copy_of,
             last_step=run.timeline.steps[-1] if len(run.timeline) else 0,
+            is_watched=kept[3].is_watched
+            if kept is not None and is_same
+            else not known.is_trouble and watches_a_value(run, row),
         )
         self._cache[run.id] = (run.version, row, now, made)
         return made
@@ -195,7 +207,7 @@ class RunList:
         first = self._entry(members[0], chosen)
         if not folded:
             return first
-        worst = max(members, key=lambda each: each.verdict.rank)
+        worst = max(members, key=lambda each: each.mark.rank)
         state = State.LIVE if any(each.state is State.LIVE for each in members) else first.state
         group = first._replace(
             name=name,
@@ -207,7 +219,9 @@ class RunList:
         )
         entries = [self._entry(each, chosen) for each in (worst, *members)]
         found = next((each for each in entries if each.finding), entries[0])
-        return group._replace(verdict=worst.verdict, finding=found.finding, since=found.since)
+        return group._replace(
+            verdict=worst.verdict, mark=worst.mark, finding=found.finding, since=found.since
+        )
 
     def group_by_experiment(self, every: list[ListedRun]) -> dict[str, list[ListedRun]]:
         """Runs by experiment, in the order given; without folding, each run on its own.
@@ -260,6 +274,7 @@ def _entry(listed: ListedRun) -> RunListEntry:
         listed.id,
         listed.name,
         listed.verdict,
+        listed.mark,
         listed.state,
         finding=listed.worst.title,
         since=listed.worst.since,
@@ -271,7 +286,7 @@ def _entry(listed: ListedRun) -> RunListEntry:
 
 def _rank(listed: ListedRun) -> tuple[int, bool, float, str]:
     """By severity, then since when, then name: runs that write in turn keep their places."""
-    trouble = listed.verdict.rank if listed.verdict.is_trouble else 0
+    trouble = listed.mark.rank if listed.mark.is_trouble else 0
     since = listed.worst.time if trouble and listed.worst.time == listed.worst.time else math.inf
     return -trouble, listed.state is not State.LIVE, since, listed.name
 
@@ -300,8 +315,8 @@ def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
         finished=states[State.FINISHED],
         died=states[State.DIED],
         ended=states[State.ENDED],
-        crit=sum(1 for each in every if each.verdict is Verdict.CRIT),
-        warn=sum(1 for each in every if each.verdict in (Verdict.WARN, Verdict.WATCH)),
+        crit=sum(1 for each in every if each.mark is Status.CRIT),
+        warn=sum(1 for each in every if each.mark in (Status.WARN, Status.WATCH)),
         total=len(every),
         shown=shown,
         starting=states[State.STARTING],

@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from ppo_top.model import Finding, State, Verdict
+from ppo_top.model import Finding, State, Status, Verdict
 from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.graphics.styled_text import StyledLine, display_text
@@ -30,6 +30,7 @@ class RunListEntry(NamedTuple):
     id: str
     name: str
     verdict: Verdict
+    mark: Status
     state: State
     seeds: int = 1
     folded: bool = False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.model import ConfigValue, State, Verdict
+from ppo_top.model import ConfigValue, State, Status, Verdict
 from ppo_top.tui.draw.layout import MIN_SIDEBAR_CELLS
 from ppo_top.tui.draw.run_table import names_width, run_table_widths
 from ppo_top.tui.state.actions import Actions
@@ -18,6 +18,7 @@ from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import make_run_view
 from ppo_top.views.seed_groups import run_traits
+from tests.support.growing_logs import DEMO_LOGS_FOLDER
 from tests.support.screens import drawn_text, write_seed, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
@@ -55,6 +56,41 @@ def test_trouble_comes_first_and_the_order_is_stable(
     assert ui.run is not None and ui.run.name == "red"  # what one came to see
     os.utime(tmp_path / "runs/older/progress.csv")
     assert [each.name for each in ui.listed_runs()] == ["red", "newer", "older"]
+
+
+def test_the_list_marks_runs_as_their_own_pages_do(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """Amber is also what is stalled, or has a value out of its range; amber ones stand together."""
+    runs = tmp_path / "runs"
+    lines = (DEMO_LOGS_FOLDER / "sb3_cartpole" / "progress.csv").read_text().splitlines(True)
+    for name, count in (("whole", len(lines)), ("stalled", len(lines)), ("watched", 40)):
+        (runs / name).mkdir(parents=True)
+        (runs / name / "progress.csv").write_text("".join(lines[:count]))
+    write_unhealthy_run(runs / "sick" / "progress.csv")
+    with (runs / "watched" / "progress.csv").open("a") as watched:
+        cells = dict(zip(lines[0].strip().split(","), lines[40].strip().split(","), strict=True))
+        cells["train/approx_kl"] = "0.05"
+        watched.write(",".join(cells.values()) + "\n")
+    for log in runs.glob("*/progress.csv"):
+        age = 1_000 if log.parent.name == "stalled" else 100_000
+        os.utime(log, (1_800_000_000 - age, 1_800_000_000 - age))
+    with (runs / "stalled" / "progress.csv").open("a"):  # a process has it open
+        ui = make_ui_state(runs)
+        pages = {}
+        for listed in ui.listed_runs():
+            ui.choose_run(listed.id)
+            view = ui.view()
+            assert view is not None
+            pages[listed.name] = view.headline_status
+        marks = {each.name: each.mark for each in ui.listed_runs()}
+    assert marks == pages
+    assert list(marks.items()) == [
+        ("sick", Status.CRIT),
+        ("watched", Status.WATCH),
+        ("stalled", Status.WATCH),
+        ("whole", Status.OK),
+    ]
 
 
 def test_of_two_runs_in_trouble_the_longer_one_comes_first(
@@ -285,7 +321,7 @@ def test_a_narrow_list_keeps_the_names(seeds: UiState) -> None:
 
 def test_the_list_next_to_a_run_is_as_wide_as_its_names(seeds: UiState) -> None:
     """No name loses its middle while there is room; a fourth of the screen is the most."""
-    long = RunListEntry("x", "ppo-a-rather-long-name-s11", Verdict.CRIT, State.LIVE)
+    long = RunListEntry("x", "ppo-a-rather-long-name-s11", Verdict.CRIT, Status.CRIT, State.LIVE)
     assert names_width([long]) == len(long.name) + 6
     for run in seeds.session.runs.values():
         run.name = run.name.replace("other", long.name)
