@@ -53,7 +53,7 @@ def detect_format(name: str, head: bytes) -> Format | bool | None:
     return None if undecided else False
 
 
-_NAMES_BY_CONTENT = ("named.jsonl", "history.json", "named.csv", "named.log")
+_NAMES_BY_CONTENT = ("named.jsonl", "log.json", "named.csv", "named.log")
 """For each kind of text a name that says nothing else about it; any text may be a console's."""
 
 

@@ -1,7 +1,8 @@
 """A table without a header, as `csv.writer.writerow([episode, reward, steps])` leaves it.
 
 The first column counts. The second one is what the file's name says, if that is a reward; the
-others are named by their place, for a line of `[tags]`. A column of unix seconds is the time.
+others are named by their place, for a line of `[tags]`. A column of unix seconds is the time. Of
+columns between blanks, as many scripts write them in any order, that is said only of two.
 """
 
 from __future__ import annotations
@@ -26,13 +27,17 @@ class BareTableParser(NumberRowsParser):
 
     def _split(self, line: bytes) -> list[str]:
         if self._places is None:
-            self._delimiter = find_delimiter(line.decode("utf-8", "replace"))
+            self._delimiter = _delimiter_of(line.decode("utf-8", "replace"))
         return super()._split(line)
 
     def _read_places(self, cells: Sequence[str]) -> tuple[Places, bool]:
         times = (parse_unix_time(parse_number(cell)) for cell in cells)
         time = next((place for place, each in enumerate(times) if each == each), None)
-        values = {_name(place + 1) if place > 1 else "": place for place in range(1, len(cells))}
+        is_named = self._delimiter is not None or len(cells) == _FEWEST_COLUMNS
+        values = {
+            "" if place == 1 and is_named else _name(place + 1): place
+            for place in range(1, len(cells))
+        }
         return Places(len(cells), values, step=0, time=time), False
 
 
@@ -40,10 +45,16 @@ def _name(place: int) -> str:
     return f"column {place}"
 
 
+def _delimiter_of(line: str) -> str | None:
+    """What stands between the numbers; None: blanks."""
+    found = find_delimiter(line)
+    return found if found in line else None
+
+
 def _numbers_of(line: bytes) -> Sequence[float]:
     """The numbers of a line; none if a cell is anything else."""
     text = line.decode("ascii", "replace").strip()
-    found = [parse_number(cell.strip()) for cell in text.split(find_delimiter(text))]
+    found = [parse_number(cell.strip()) for cell in text.split(_delimiter_of(text))]
     return [each for each in found if each is not None] if None not in found else ()
 
 
@@ -55,13 +66,17 @@ def tag_of(path: str) -> str:
 def claims(name: str, head: bytes) -> bool | None:
     """Whether the first lines are as many numbers each, the first of which counts from 0 or 1.
 
-    A file that is named after a reward may count steps, from any one on.
+    A file that is named after a reward may count steps, from any one on. Runs may follow
+    each other.
     """
     rows = [_numbers_of(line) for line in head.split(b"\n")[:-1] if line.strip()]
     if not all(_FEWEST_COLUMNS <= len(row) == len(rows[0]) <= _MOST_COLUMNS for row in rows):
         return False
     counts = [row[0] for row in rows]
-    rises = all(0 < after - before == after // 1 - before for before, after in pairwise(counts))
+    rises = all(
+        0 < after - before == after // 1 - before or before > after == counts[0]
+        for before, after in pairwise(counts)
+    )
     if not rises or (
         counts and counts[0] not in (0.0, 1.0) and not metric_names.reward_of_file(name)
     ):

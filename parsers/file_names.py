@@ -18,7 +18,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "bare_table": {
         "bare-table": (
             r"(?i:(?:rewards?|returns?|scores?|episodes?|train\w*|results?|metrics|progress|log)"
-            r"[\w-]*\.csv$)"
+            r"[\w-]*\.csv$|(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|dat)$)"
         )
     },
     "console": {

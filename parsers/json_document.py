@@ -3,6 +3,7 @@
     [{"step": 2048, "reward": 21.5, "kl": 0.01}, ...]
     {"config": {"lr": 0.0003}, "history": [{"step": 2048, "reward": 21.5}, ...]}
     {"rewards": [21.5, 23.1, ...], "losses": [0.9, 0.7, ...]}
+    [21.5, 23.1, ...] in a file whose name says what they are: rewards.json
 
 What `json.dump` has half written counts once it is complete; until then the last reading stays.
 """
@@ -55,6 +56,8 @@ class JsonDocumentStore(ReplacedFileStore):
             return Batch()
         except (ValueError, RecursionError) as problem:
             return self._problem(version, f"not complete JSON: {str(problem)[:80]}")
+        if isinstance(document, list) and (tag := metric_names.reward_of_file(self._path.name)):
+            document = {tag: document} if _curve_of(tag, document) else document
         batch = read_document(document)
         if batch.problems:
             return self._problem(version, batch.problems[0].message)
@@ -185,17 +188,25 @@ _KEY = re.compile(rb'"([^"\\]{1,80})"\s*+:')
 
 
 _DOCUMENT_START = re.compile(rb"\{\s*(?:[\"}]|$)|\[\s*(?:\{|$)")
+_NUMBERS_START = re.compile(rb"\[\s*+(?:-?\d|NaN|-?Infinity)[^\[\]{}\"]*+\]?")
+_TRAINING_NAME = re.compile(r"(?:^|[_-])(?:history|metrics|training)", re.IGNORECASE)
+_LONG_LIST = re.compile(rb"\[\s*+(?:[-+\d.eE]++,\s*+){5}")
+"""A file that has long lists of numbers and such a name is read, whatever the lists are called."""
 
 
-def claims(_name: str, head: bytes) -> bool | None:
+def claims(name: str, head: bytes) -> bool | None:
     """Whether a metric stands in the first row, or is the name of a list of numbers."""
     start = head.lstrip()
     if not start:
         return None
+    if metric_names.reward_of_file(name) and _NUMBERS_START.match(start):
+        return True
     if not _DOCUMENT_START.match(start):  # `{'loss': 0.5}` and `[INFO] step=3` are a console's
         return False
     curves = [match[1].decode("utf-8", "replace") for match in _CURVE_START.finditer(start)]
-    if any(map(metric_names.is_metric, curves)):
+    if any(map(metric_names.is_metric, curves)) or (
+        curves and _TRAINING_NAME.search(name) and _LONG_LIST.search(start)
+    ):
         return True
     rows = _ROWS_START.match(start)
     keys = [match[1].decode("utf-8", "replace") for match in _KEY.finditer(start)] if rows else []

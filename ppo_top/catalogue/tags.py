@@ -30,6 +30,8 @@ EITHER_SIGN = "either-sign"
 _HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
 _LAST_NUMBER = re.compile(r"_\d{1,2}$")
 """The number of an agent or a network: `reward_1`, `actor_loss_2`."""
+_OF_ONE_PRIORITY = 500
+"""Added to the priority of a tag that is one agent's: the mean of all is preferred."""
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _MEAN_WINDOW = re.compile(r"_?\(\D*(\d+)\w*\)$")
 """The window of a mean, after the name: `mean_reward_(last_100)`."""
@@ -135,10 +137,12 @@ def _best_guess(tag: str) -> tuple[int, _Guess] | None:
     text = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip()))
     path = _MEAN_WINDOW.sub("", text.lower())
     apart = _CAMEL_CASE.sub("_", text).lower()
-    for each in dict.fromkeys((path, _LAST_NUMBER.sub("", path), apart)):
+    whole = _LAST_NUMBER.sub("", path)
+    for each in dict.fromkeys((path, whole, apart)):
         for number, guess in enumerate(_guesses()):
             if match := guess.expression.search(each):
                 parameter = match.groupdict().get("f", "")
+                number += _OF_ONE_PRIORITY if each == whole != path else 0
                 return number, guess._replace(alias=guess.alias.replace("{f}", f"{{{parameter}}}"))
     return None
 

@@ -347,3 +347,27 @@ def test_success_of_training_and_of_evaluation() -> None:
     """SB3's evaluation success is not merged into that of training episodes."""
     assert meaning(TRAINERS["sb3"], "eval/success_rate") is None
     assert concept("success_rate").direction == "up"
+
+
+@pytest.mark.parametrize(
+    ("tag", "metric"),
+    [
+        ("Rewards/mean_episodes", "reward_mean"),
+        ("Len/mean_episodes", "ep_len"),
+        ("rewards_avg", "reward_mean"),
+        ("episode_lengths", "ep_len"),
+    ],
+)
+def test_names_that_own_scripts_give(tag: str, metric: str) -> None:
+    """Seen in public logs."""
+    found = meaning(identify([tag]), tag)
+    assert found is not None and found.concept == metric
+
+
+def test_the_mean_of_all_agents_is_preferred_to_one_of_them() -> None:
+    """Of several tags of a metric the one with the lowest priority is drawn and judged."""
+    tags = ("Rewards_1", "mean_reward", "reward_2")
+    found = {tag: meaning(identify(tags), tag) for tag in tags}
+    priorities = {tag: each.priority for tag, each in found.items() if each is not None}
+    assert priorities.keys() == set(tags)
+    assert min(priorities, key=lambda tag: priorities[tag]) == "mean_reward"

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ppo_top.catalogue import identify, meaning
 from ppo_top.cli import main
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.bare_table import BareTableParser, claims, tag_of
@@ -44,6 +45,9 @@ HEADS = {
     b"0,1.5\n1,2.5\n2,3.5\n": True,
     b"1;1.5;7\n2;2.5;8\n3;3.5;9\n": True,
     b"0,1.5\n50,2.5\n400,3.5\n": True,
+    b"0,1.5\n1,2.5\n2,3.5\n0,1.5\n1,2\n": True,
+    b"  8        0 4.3\n  9   100000 2.3\n 10   200000 4.3\n": False,
+    b"  0        0 4.3\n  1   100000 2.3\n  2   200000 4.3\n": True,
     b"0,1.5\n0,2.5\n1,3.5\n": False,
     b"7,1.5\n8,2.5\n9,3.5\n": False,
     b"0,1.5\n0.5,2.5\n1,3.5\n": False,
@@ -69,6 +73,14 @@ def test_a_table_named_after_a_reward_may_begin_at_any_step() -> None:
     assert (read.steps(""), read.values("")) == ([904, 1769, 1800], [-21.0, -20.0, 1.0])
 
 
+def test_columns_between_blanks() -> None:
+    """Which of several is the reward no name of a file says; of two it is the second one."""
+    read = parse_every_way(BareTableParser, b"  9       0 4.5\n 10  100000 -2.5\n")
+    assert (read.values("column 2"), read.values("column 3")) == ([0.0, 1e5], [4.5, -2.5])
+    read = parse_every_way(BareTableParser, b" 9 4.5\n10 -2.5\n")
+    assert (read.steps(""), read.values("")) == ([9, 10], [4.5, -2.5])
+
+
 @pytest.mark.parametrize(
     ("name", "tag"),
     [("episode_rewards.csv", "episode_rewards"), ("results.csv", "column 2")],
@@ -78,6 +90,25 @@ def test_the_name_may_say_what_is_counted(name: str, tag: str) -> None:
     assert tag_of(f"runs/{name}") == tag
     found = detect_format(name, b"0,1.5,3\n1,2.5,4\n2,3.5,5\n")
     assert isinstance(found, Format) and found.name == "bare-table"
+
+
+@pytest.mark.parametrize(
+    ("name", "tag", "is_reward"),
+    [
+        ("reward_log.txt", "reward (log)", True),
+        ("rewards_before.csv", "rewards (before)", True),
+        ("Scores-Pong-v5.csv", "Scores (Pong-v5)", True),
+        ("rewards_eval.csv", "rewards_eval", False),
+        ("reward_std.csv", "reward_std", False),
+        ("reward_ctrl_penalty.csv", "reward_ctrl_penalty", False),
+        ("reward_lengths.txt", "reward_lengths", False),
+    ],
+)
+def test_what_stands_behind_the_reward_is_a_remark(name: str, tag: str, is_reward: bool) -> None:
+    """Unless it makes the reward another one, or may."""
+    assert tag_of(f"runs/{name}") == tag
+    known = meaning(identify([tag]), tag)
+    assert (known is not None and known.concept == "reward_mean") is is_reward
 
 
 def test_tables_of_other_programs_are_left_alone() -> None:

@@ -158,6 +158,8 @@ def test_another_run_in_the_same_file_starts_over(tmp_path: Path) -> None:
         (b'[{"step": 1, "reward": 2.5}', True),
         (b'{"history": [\n  {"epoch": 1, "loss": 2.5}', True),
         (b'{"seed": 1, "episode_rewards": [\n 12.0,', True),
+        (b'{"seed": 1, "costs": [1.5, 2.5, -3e-1, 4, 5, 6, 7', True),
+        (b"[1.5, 2.5]", False),
         (b'{"seed": 1,', None),
         (b'{"seed": 1,' + b'"layer": [64, 64],' * 300, False),
         (b'[{"prompt": "Say a reward", "completion": "2"}' + b" " * 5000, False),
@@ -168,6 +170,18 @@ def test_another_run_in_the_same_file_starts_over(tmp_path: Path) -> None:
 def test_a_log_is_told_by_its_first_bytes(head: bytes, answer: bool | None) -> None:
     """A metric with a step in a row, or a metric's name on a list of numbers."""
     assert claims("history.json", head) is answer
+
+
+def test_a_list_of_numbers_is_what_its_files_name_says(tmp_path: Path) -> None:
+    """`json.dump(rewards)`; of two files each is a reward of its own, others are left alone."""
+    path = tmp_path / "rewards_CartPole-v1.json"
+    assert claims(path.name, b"[12.5, 13.0") and claims(path.name, b'["a", 2]') is not True
+    assert claims("lengths.json", b"[12.5, 13.0]" + b" " * 5000) is False
+    write(path, [12.5, 13.0, math.nan], 1)
+    found = poll(JsonDocumentStore(path))
+    assert found.values("rewards (CartPole-v1)")[:2] == [12.5, 13.0]
+    write(path, [12.5, {}], 2)
+    assert "no lists of numbers" in poll(JsonDocumentStore(path)).problems[0].message
 
 
 @pytest.mark.parametrize("name", ["history.json", "training_log.json", "episode_rewards.json"])

@@ -96,6 +96,8 @@ _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 _SHARE_DONE = re.compile(r"(?<=\d) ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\)")
 """`Steps: 1000 (5%)`."""
 _STEP_LETTERS = ("t", "i", "k", "n")
+_TENSORFLOW_VARIABLE = re.compile(r"/(?:kernel|bias|beta|gamma|w|b|weights|logstd)(?:_\d{1,3})?:\S")
+"""`actor/dense/kernel:0 <- actor/dense/kernel:0 + noise`: the number is part of its name."""
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""
 _CLOCK_START = re.compile(r"^\d{1,3}:\d\d")
@@ -230,6 +232,8 @@ def parse_line(text: str, bare_steps_count: bool | None = None) -> ConsoleRecord
     one episode; None while only their name tells.
     """
     if len(text) > MAX_PAIRS_LINE_CHARS or not any(char.isdigit() or char in "nN" for char in text):
+        return None
+    if "/" in text and _TENSORFLOW_VARIABLE.search(text):
         return None
     normal = normalise_line(text)
     if (found := _read_after_number(normal, bare_steps_count)) is not None:

@@ -18,7 +18,17 @@ _DESCRIBED_VALUE = re.compile(rf"(?:^|\| )([A-Za-z_][\w/.@-]{{0,80}}): ({NUMBER_
 _BAR_REST = re.compile(r"[^\]\r\n]*+\]")
 _VALUE_AFTER_BAR = re.compile(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
 _PART_OF_EPISODE = re.compile(r"\[(\d{1,9})/\d{1,9}\]")
-_TRAINING_BAR_NAME = re.compile(r"train|step|iter|epoch|episode|update|progress", re.IGNORECASE)
+_TRAINING_BAR_NAME = re.compile(
+    r"train|step|iter|epoch|episode|update|progress"
+    r"|\b(?:rl|a2c|a3c|ddpg|dqn|grpo|ppo|reinforce|sac|td3)\b",
+    re.IGNORECASE,
+)
+_NAMED_VALUE = re.compile(
+    rf"(?:^|[,;]? )(?P<name>[A-Za-z][\w ]{{0,40}}?)(?:: ?|=| )(?P<value>{NUMBER_PATTERN})"
+    r"(?=[,;: ]|$)"
+)
+"""What `set_description(f"Reward: {reward:.2f}")` puts before a bar."""
+_EVALUATION = re.compile(r"eval|test|valid", re.IGNORECASE)
 
 
 class ProgressBar(NamedTuple):
@@ -47,20 +57,34 @@ def find_bar(text: str) -> ProgressBar | None:
     return ProgressBar(name, int(match["done"]), int(match["total"]), end, description)
 
 
-def values_after_bar(text: str) -> list[tuple[str, float]]:
+def values_after_bar(bar: ProgressBar, text: str) -> list[tuple[str, float]]:
     """The values that tqdm prints after the rate: `12.3s/it, kl=0.01, reward=1.5]`.
 
-    Empty if none of them is a metric: `Loading weights` names a file there.
+    Empty if the bar is not called after a training and none of them is a metric: one that loads
+    weights names a file there.
     """
-    values = [(key, parse_number(word)) for key, word in _VALUE_AFTER_BAR.findall(text)]
-    found = [(key, value) for key, value in values if value is not None]
+    found = _numbers(_VALUE_AFTER_BAR.findall(text))
+    told = bool(bar.name) or any(metric_names.is_metric(key) for key, _ in found)
+    return found if told else []
+
+
+def _values_before(bar: ProgressBar) -> list[tuple[str, float]]:
+    """The values before a bar: `losses/total_loss: 1.64 | losses/policy_loss: 0.12`, or its name's.
+
+    A name is one of values if one of them is a reward or a loss: `Reward: 21.5, Loss: 0.3`.
+    """
+    if bar.description:
+        return _numbers(_DESCRIBED_VALUE.findall(bar.description))
+    found = [] if _EVALUATION.search(bar.name) else _numbers(_NAMED_VALUE.findall(bar.name))
     return found if any(metric_names.is_metric(key) for key, _ in found) else []
 
 
-def _described_values(description: str) -> list[tuple[str, float]]:
-    """The values before a bar: `losses/total_loss: 1.64 | losses/policy_loss: 0.12`."""
-    found = _DESCRIBED_VALUE.findall(description)
+def _numbers(found: list[tuple[str, str]]) -> list[tuple[str, float]]:
     return [(key, value) for key, word in found if (value := parse_number(word)) is not None]
+
+
+def _counts_training(bar: ProgressBar) -> bool:
+    return not bar.name or bool(_TRAINING_BAR_NAME.search(bar.name) or _values_before(bar))
 
 
 class TrainingBar:
@@ -76,7 +100,7 @@ class TrainingBar:
 
     def follow(self, bar: ProgressBar) -> bool:
         """Follow the bar; False if it is not the trainer's."""
-        if bar.name and not _TRAINING_BAR_NAME.search(bar.name):
+        if not _counts_training(bar):
             return False
         if self.total not in (None, bar.total) and self.done != self.total:
             return False
@@ -97,11 +121,9 @@ class BarValues:
 
     def read_record(self, bar: ProgressBar, text: str, followed: bool) -> ConsoleRecord | None:
         """The record of a bar's values, if they are new."""
-        if not (bar.description or "=" in text) or (
-            bar.name and not _TRAINING_BAR_NAME.search(bar.name)
-        ):
+        if not (bar.description or bar.name or "=" in text) or not _counts_training(bar):
             return None
-        values = _described_values(bar.description) or values_after_bar(text)
+        values = [*_values_before(bar), *values_after_bar(bar, text)]
         if not values or (bar.name, values) == self._last_values:
             return None
         if followed:

@@ -184,9 +184,24 @@ def is_prose(name: str) -> bool:
     return not _PROSE_WORDS.isdisjoint(split_words(name))
 
 
+_REWARD_FILE = re.compile(r"(rewards?|returns?|scores?)[_.-](.+)", re.IGNORECASE)
+_OTHER_REWARD_WORDS = METRIC_WORDS | _word_set(
+    "min max mean best var evaluation test val validation length lengths time penalty shaped"
+    " intrinsic component components"
+)
+"""Words after which a file's rewards are not, or may not be, those of the training's episodes."""
+
+
 def reward_of_file(path: str) -> str:
-    """A file's name without its end, if that is the name of a reward; else ""."""
+    """A file's name without its end, if that is the name of a reward; else "".
+
+    What stands behind the reward is a remark, unless it makes it another one:
+    `rewards (CartPole-v1)`.
+    """
     stem = PurePath(path).stem
+    found = _REWARD_FILE.fullmatch(stem)
+    if found and (words := split_words(found[2])) and _OTHER_REWARD_WORDS.isdisjoint(words):
+        return f"{found[1]} ({found[2]})"
     return stem if is_reward(stem) else ""
 
 

@@ -38,7 +38,8 @@ class Places(NamedTuple):
 class NumberRowsParser(RowParser):
     """Reads one file; `_places` is known once `_read_places` has seen its first line."""
 
-    _delimiter = ","
+    _delimiter: str | None = ","
+    """None: blanks."""
     _unreadable = "not a row of numbers"
     """What is said of a line that is none."""
 
@@ -94,8 +95,10 @@ class NumberRowsParser(RowParser):
     def _add_block(self, block: bytes) -> bool:
         """Add many rows at once; False if one of them is not plain."""
         places = self._places
-        columns = places and split_columns(block, self._delimiter.encode(), places.width)
-        if not places or not columns:
+        if places is None or self._delimiter is None:
+            return False
+        columns = split_columns(block, self._delimiter.encode(), places.width)
+        if not columns:
             return False
         rows = len(columns[0])
         try:

@@ -57,6 +57,41 @@ def test_bars_of_other_things_give_nothing() -> None:
     assert parse_every_way(ConsoleParser, data).points == {}
 
 
+def bars(*names_and_values: str) -> bytes:
+    """Bars at 10, 20, ... of 1,000 steps, each drawn over the one before; `name|value`."""
+    drawn = []
+    for number, text in enumerate(names_and_values, 1):
+        name, _, value = text.partition("|")
+        rate = f"{number}%|#| {10 * number}/1000 [00:01<00:10, 20.7it/s"
+        drawn.append(f"{name}{rate}{value}]")
+    return "\r".join(drawn).encode() + b"\n"
+
+
+@pytest.mark.parametrize("name", ["", "Training: ", "PPO: ", "RL SinPE Training:  "])
+def test_rewards_beside_a_bar_have_its_step(name: str) -> None:
+    """Unnamed, or named after a training or an algorithm."""
+    read = parse_every_way(ConsoleParser, bars(f"{name}|, reward=1.5", f"{name}|, reward=2.5"))
+    assert (read.steps("reward"), read.values("reward")) == ([10, 20], [1.5, 2.5])
+
+
+def test_a_training_may_call_its_values_as_it_likes() -> None:
+    """`R=0.93`: drawn without a meaning, which a line of `[tags]` may give."""
+    read = parse_every_way(ConsoleParser, bars("RL Training: |, R=0.9, U=19.1%", "RL Training: |"))
+    assert read.values("R") == [0.9]
+    assert parse_every_way(ConsoleParser, bars("|, R=0.9")).points == {}
+
+
+def test_values_in_the_name_of_a_bar() -> None:
+    """What `set_description` puts there; an evaluation's bar is not the training's."""
+    data = bars(
+        "Reward: 21.5: ", "Reward: 22.5, Loss: 0.25: ", "Avg reward -5.00: ", "eval reward: 9: "
+    )
+    read = parse_every_way(ConsoleParser, data)
+    assert (read.steps("Reward"), read.values("Reward")) == ([10, 20], [21.5, 22.5])
+    assert (read.steps("Loss"), read.values("Avg reward")) == ([20], [-5.0])
+    assert "eval reward" not in read.points
+
+
 def test_lines_that_say_their_step_say_more_than_bars() -> None:
     """OpenRLHF prints all values with their step too: the short ones are not read as well."""
     line = b"Global step 1: {'policy_loss': 0.5, 'kl': 0.01}\n"
