@@ -31,6 +31,8 @@ class BareTableParser(NumberRowsParser):
         return super()._split(line)
 
     def _read_places(self, cells: Sequence[str]) -> tuple[Places, bool]:
+        if _are_pandas_names(cells):
+            return self._read_places(["0"] * len(cells))[0], True
         times = (parse_unix_time(parse_number(cell)) for cell in cells)
         time = next((place for place, each in enumerate(times) if each == each), None)
         is_named = self._delimiter is not None or len(cells) == _FEWEST_COLUMNS
@@ -43,6 +45,14 @@ class BareTableParser(NumberRowsParser):
 
 def _name(place: int) -> str:
     return f"column {place}"
+
+
+def _are_pandas_names(cells: Sequence[str]) -> bool:
+    """`,0,1`: a frame without names of its own."""
+    numbered = [str(place) for place in range(len(cells) - 1)]
+    return (
+        len(cells) > 1 and not cells[0].strip() and [each.strip() for each in cells[1:]] == numbered
+    )
 
 
 def _delimiter_of(line: str) -> str | None:
@@ -69,7 +79,10 @@ def claims(name: str, head: bytes) -> bool | None:
     A file that is named after a reward may count steps, from any one on. Runs may follow
     each other.
     """
-    rows = [_numbers_of(line) for line in head.split(b"\n")[:-1] if line.strip()]
+    lines = [line for line in head.split(b"\n")[:-1] if line.strip()]
+    if lines and _are_pandas_names(lines[0].decode("ascii", "replace").split(",")):
+        lines = lines[1:]
+    rows = [_numbers_of(line) for line in lines]
     if not all(_FEWEST_COLUMNS <= len(row) == len(rows[0]) <= _MOST_COLUMNS for row in rows):
         return False
     counts = [row[0] for row in rows]

@@ -39,6 +39,8 @@ from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_COLUMNS = 20_000
+_DECIMAL_COMMA = re.compile(r"(?<![\d.,])([-+]?\d{1,30}),(\d{1,30})(?![\d.,])")
+"""Where semicolons part the cells: `12;-0,5`."""
 _CONFIG_PREFIX = "config/"
 
 
@@ -97,6 +99,8 @@ class CsvParser(RowParser):
     def _split_cells(self, text: str) -> list[str]:
         if not self._tags:
             self._delimiter = find_delimiter(text)
+        if self._delimiter == ";" and "," in text:
+            text = _DECIMAL_COMMA.sub(r"\1.\2", text)
         if '"' not in text:
             return text.split(self._delimiter)
         return next(csv.reader([text], delimiter=self._delimiter), [])
@@ -163,7 +167,7 @@ class CsvParser(RowParser):
 
     def _add_block(self, block: bytes) -> bool:
         """Add many plain rows at once; False if a row is not plain or lacks its step."""
-        if b'"' in block:
+        if b'"' in block or (self._delimiter == ";" and b"," in block):
             return False
         columns = split_columns(block, self._delimiter.encode(), len(self._tags))
         if columns is None:

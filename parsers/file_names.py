@@ -39,10 +39,12 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "json_document": {
         "json-document": (
             r"(?i:(?:history|metrics|monitoring|rewards?|returns|scores|loss(?:es)?|logs?|curves?"
-            r"|training_(?:stats|data|results))[\w-]*\.json$)"
+            r"|training_(?:stats|data|results))[\w-]*\.json$|(?:rewards?|returns|scores)[\w-]*\.txt$)"
         )
     },
-    "json_lines": {"jsonl": r"(?i:^(?:progress|result)\.json$|\.(?:jsonl|ndjson)$)"},
+    "json_lines": {
+        "jsonl": r"(?i:^(?:progress|result|metrics|[\w-]*logs?)\.json$|\.(?:jsonl|ndjson)$)"
+    },
     "mlflow": {
         "mlflow-db": r"(?i:^(?:mlflow|mlruns)[\w.-]*\.(?:db|sqlite3?)$)",
         "mlflow-run": r"^meta\.yaml$",

@@ -4,6 +4,7 @@
     {"config": {"lr": 0.0003}, "history": [{"step": 2048, "reward": 21.5}, ...]}
     {"rewards": [21.5, 23.1, ...], "losses": [0.9, 0.7, ...]}
     [21.5, 23.1, ...] in a file whose name says what they are: rewards.json
+    {"0": 21.5, "1": 23.1, ...} likewise
 
 What `json.dump` has half written counts once it is complete; until then the last reading stays.
 """
@@ -56,8 +57,9 @@ class JsonDocumentStore(ReplacedFileStore):
             return Batch()
         except (ValueError, RecursionError) as problem:
             return self._problem(version, f"not complete JSON: {str(problem)[:80]}")
-        if isinstance(document, list) and (tag := metric_names.reward_of_file(self._path.name)):
-            document = {tag: document} if _curve_of(tag, document) else document
+        if tag := metric_names.reward_of_file(self._path.name):
+            numbers = _in_order(document)
+            document = {tag: numbers} if _curve_of(tag, numbers) else document
         batch = read_document(document)
         if batch.problems:
             return self._problem(version, batch.problems[0].message)
@@ -159,6 +161,13 @@ def _curve_of(tag: str, value: object) -> list[float] | None:
     return known if len(known) == len(numbers) else None
 
 
+def _in_order(document: object) -> object:
+    """The values of `{"0": 21.5, "1": 23.1}` as a list; anything else as it is."""
+    if not isinstance(document, dict) or not all(map(str.isdecimal, document)):
+        return document
+    return [document[key] for key in sorted(document, key=int)]
+
+
 def _stated_steps(lists: Mapping[str, Sequence[float]], length: int) -> list[int] | None:
     """The list that says the steps of the others, if one of their length does."""
     for axis in metric_names.STEP_AXES:
@@ -188,7 +197,10 @@ _KEY = re.compile(rb'"([^"\\]{1,80})"\s*+:')
 
 
 _DOCUMENT_START = re.compile(rb"\{\s*(?:[\"}]|$)|\[\s*(?:\{|$)")
-_NUMBERS_START = re.compile(rb"\[\s*+(?:-?\d|NaN|-?Infinity)[^\[\]{}\"]*+\]?")
+_NUMBERS_START = re.compile(
+    rb'\{\s*+"\d{1,15}"\s*+:\s*+-?\d|'
+    rb"\[\s*+(?:-?\d|NaN|-?Infinity)[^\[\]{}\"]*+\]?"
+)
 _TRAINING_NAME = re.compile(r"(?:^|[_-])(?:history|metrics|training)", re.IGNORECASE)
 _LONG_LIST = re.compile(rb"\[\s*+(?:[-+\d.eE]++,\s*+){5}")
 """A file that has long lists of numbers and such a name is read, whatever the lists are called."""

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
+from ppo_top.parsers.shared.text.line_splitter import Segment
 from ppo_top.parsers.shared.text.number_text import parse_number
 
 _HEADING = re.compile(rb"\W*[A-Za-z][\w ./-]{0,80}\W*")
@@ -22,6 +23,24 @@ class NumberListParser(NumberRowsParser):
     """Reads one file."""
 
     _unreadable = "not a number"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._first: Segment | None = None
+        """A first line of `0` until the next one tells whether it is pandas' name of the column."""
+
+    @property
+    def _expects_row(self) -> bool:
+        return super()._expects_row and self._first is None
+
+    def _add_line(self, segment: Segment) -> None:
+        if self._places is None and segment.data.strip() == b"0" and self._first is None:
+            self._first = segment
+            return
+        first, self._first = self._first, None
+        if first is not None and b"." not in segment.data:
+            super()._add_line(first)
+        super()._add_line(segment)
 
     def _split(self, line: bytes) -> list[str]:
         return [line.decode("ascii", "replace").strip(_AROUND_NUMBERS)]

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.file_names import FILE_NAMES
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
 
 _LINE = re.compile(rb"-?\d{1,19},(?:-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf)|nan)")
 _LINE_START = re.compile(rb"-?\d{0,19}(?:,[-+\d.einfa]*)?")
 _SCALARS_FOLDER = "/scalars/"
+_LOG_NAME = re.compile(FILE_NAMES["bare_table"]["bare-table"])
+"""Names of tables without a header, of which this is one with two columns."""
 
 
 class TorchRlCsvParser(NumberRowsParser):
@@ -29,10 +33,13 @@ class TorchRlCsvParser(NumberRowsParser):
 def tag_of(path: str) -> str:
     """The tag of a file: its path below `scalars`, without its end.
 
-    Elsewhere a script's own file is named after a reward; "" if it is not.
+    Elsewhere a script's own file is named after a reward, or is one of a training; else "".
     """
     _, folder, tag = path.rpartition(_SCALARS_FOLDER)
-    return tag.removesuffix(".csv") if folder else metric_names.reward_of_file(path)
+    if folder:
+        return tag.removesuffix(".csv")
+    is_log = _LOG_NAME.search(PurePath(path).name)
+    return metric_names.reward_of_file(path) or ("column 2" if is_log else "")
 
 
 def claims(_name: str, head: bytes) -> bool | None:

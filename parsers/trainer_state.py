@@ -6,6 +6,8 @@ training, but has full precision, steps, and what the console never says (max_st
 
 from __future__ import annotations
 
+import re
+
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Problem, RunEnd, State
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.columns import ColumnBuilder
@@ -90,12 +92,16 @@ def _float(value: object) -> float | None:
     return None if isinstance(value, bool | str) else as_float(value)
 
 
+_SECOND_OBJECT = re.compile(rb"\{[^\n]*\}\s*\n\s*\{")
+"""After a whole one on the first line: these are JSON lines."""
+
+
 def claims(name: str, head: bytes) -> bool | None:
     """Whether the file is an object with the trainer's keys; in a copy, with one of its own."""
     start = head.lstrip()
     if not start:
         return None
-    if not start.startswith(b"{"):
+    if not start.startswith(b"{") or _SECOND_OBJECT.match(start):
         return False
     known = [b'"best_metric"', b'"best_global_step"', b'"best_model_checkpoint"', b'"log_history"']
     if name.startswith("trainer_state"):

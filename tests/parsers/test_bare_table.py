@@ -73,6 +73,17 @@ def test_a_table_named_after_a_reward_may_begin_at_any_step() -> None:
     assert (read.steps(""), read.values("")) == ([904, 1769, 1800], [-21.0, -20.0, 1.0])
 
 
+def test_a_frame_of_pandas_without_names() -> None:
+    """`DataFrame(rewards).to_csv(path)`: its rows count from 0."""
+    table = b",0,1\n0,21.5,200\n1,22.5,180\n2,-3.0,190\n"
+    assert claims("rewards.csv", table) and not claims(
+        "rewards.csv", table.replace(b",1", b",2", 1)
+    )
+    read = parse_every_way(BareTableParser, table)
+    assert (read.steps(""), read.values("")) == ([0, 1, 2], [21.5, 22.5, -3.0])
+    assert read.values("column 3") == [200.0, 180.0, 190.0]
+
+
 def test_columns_between_blanks() -> None:
     """Which of several is the reward no name of a file says; of two it is the second one."""
     read = parse_every_way(BareTableParser, b"  9       0 4.5\n 10  100000 -2.5\n")

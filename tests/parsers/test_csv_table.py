@@ -134,6 +134,13 @@ def test_steps_written_as_floats() -> None:
     assert parse_every_way(CsvParser, data).steps("loss") == list(range(50))
 
 
+def test_decimal_commas_between_semicolons() -> None:
+    """As spreadsheets of many countries write them."""
+    table = "Episode;Reward;Note\n1;-0,5;a,b\n2;1,25e-3;1,2,3\n3;12.5;x\n"
+    read = parse_every_way(CsvParser, table.encode())
+    assert (read.steps("Reward"), read.values("Reward")) == ([1, 2, 3], [-0.5, 0.00125, 12.5])
+
+
 def test_windows_line_ends() -> None:
     """Carriage returns before the line feeds belong to neither cell nor row."""
     data = (HEADER + b"1,0.5,0.1\n2,0.4,0.2\n").replace(b"\n", b"\r\n")

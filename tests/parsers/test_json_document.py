@@ -160,6 +160,7 @@ def test_another_run_in_the_same_file_starts_over(tmp_path: Path) -> None:
         (b'{"seed": 1, "episode_rewards": [\n 12.0,', True),
         (b'{"seed": 1, "costs": [1.5, 2.5, -3e-1, 4, 5, 6, 7', True),
         (b"[1.5, 2.5]", False),
+        (b'{"1": 2.5, "2": 3.5}', None),
         (b'{"seed": 1,', None),
         (b'{"seed": 1,' + b'"layer": [64, 64],' * 300, False),
         (b'[{"prompt": "Say a reward", "completion": "2"}' + b" " * 5000, False),
@@ -180,7 +181,9 @@ def test_a_list_of_numbers_is_what_its_files_name_says(tmp_path: Path) -> None:
     write(path, [12.5, 13.0, math.nan], 1)
     found = poll(JsonDocumentStore(path))
     assert found.values("rewards (CartPole-v1)")[:2] == [12.5, 13.0]
-    write(path, [12.5, {}], 2)
+    write(path, {"1": 21.5, "0": 22.5, "10": -3.0}, 2)
+    assert poll(JsonDocumentStore(path)).values("rewards (CartPole-v1)") == [22.5, 21.5, -3.0]
+    write(path, [12.5, {}], 3)
     assert "no lists of numbers" in poll(JsonDocumentStore(path)).problems[0].message
 
 

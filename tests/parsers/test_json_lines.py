@@ -15,7 +15,8 @@ from ppo_top.cli import main
 from ppo_top.files.log_reader import LogReader
 from ppo_top.model import Batch, State
 from ppo_top.parsers import detect_format, json_lines
-from ppo_top.parsers.json_lines import JsonLinesParser
+from ppo_top.parsers.base import Format
+from ppo_top.parsers.json_lines import FORMAT, JsonLinesParser
 from tests.support.parser_harness import parse_every_way
 
 HERE = Path(__file__).parents[2]
@@ -266,6 +267,15 @@ def test_iso_times() -> None:
     """Structured loggers write their clock as text."""
     data = b'{"timestamp":"2026-11-21T00:40:41+00:00","step":1,"loss":0.5}\n'
     assert parse_every_way(JsonLinesParser, data).times("loss") == [1795221641.0]
+
+
+@pytest.mark.parametrize("name", ["metrics.json", "run_log.json", "logs.json.gz"])
+def test_lines_of_json_may_stand_in_a_file_called_json(name: str) -> None:
+    """Their first bytes tell them from one document."""
+    found = detect_format(name, b'{"step": 1, "reward": 2.5}\n{"step": 2, "reward": 3.5}\n')
+    assert found is FORMAT
+    document = detect_format(name, b'{"step": [1, 2, 3], "reward": [1.5, 2.5, 3.5]}\n')
+    assert isinstance(document, Format) and document.name == "json-document"
 
 
 @pytest.mark.parametrize(

@@ -64,6 +64,13 @@ def test_the_name_is_the_tag(path: str, tag: str) -> None:
     assert FORMAT.tag_of_path is not None and FORMAT.tag_of_path(path) == tag
 
 
+def test_pandas_calls_a_column_without_a_name_0() -> None:
+    """Above numbers that have a point; among whole ones a 0 is one of them."""
+    read = parse_every_way(NumberListParser, b"0\n21.5\n-3.0\n")
+    assert (read.steps(""), read.values("")) == ([1, 2], [21.5, -3.0])
+    assert parse_every_way(NumberListParser, b"0\n0\n21\n").values("") == [0.0, 0.0, 21.0]
+
+
 def test_it_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In a directory, beside nothing else."""
     draw = Random(1)

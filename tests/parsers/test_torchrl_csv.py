@@ -113,3 +113,8 @@ def test_a_scripts_own_file_of_the_same_form_is_named_after_a_reward(name: str) 
     assert tag_of(f"/runs/{name}") == Path(name).stem
     assert tag_of("/runs/table.csv") == ""
     assert detect_format(name, b"1,-1178.5\n2,-714.25\n3,-334.5\n") is FORMAT
+
+
+def test_in_a_file_named_after_a_training_the_column_has_a_name() -> None:
+    """Which a line of `[tags]` may say the meaning of."""
+    assert tag_of("/runs/train_log.csv") == "column 2"

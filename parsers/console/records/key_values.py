@@ -13,7 +13,7 @@ from typing import NamedTuple
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import sentences, slashed_names
-from ppo_top.parsers.shared.names import chinese, metric_names
+from ppo_top.parsers.shared.names import languages, metric_names
 from ppo_top.parsers.shared.text.number_text import (
     NUMBER_PATTERN,
     as_step,
@@ -28,7 +28,7 @@ _UNIT_NAMES = (
     r"(?:%|it/s|s/it|steps?/s|frames/s|fps|tok(?:ens)?/s|secs?|seconds?|mins?|ms|us|h|s|[KMG]i?B)"
 )
 _UNIT_PATTERN = rf"(?:{_UNIT_NAMES}(?![\w/])|\s{_UNIT_NAMES}(?=\s*+(?:$|[,;|)\]])))?"
-_NAME_WORD_PATTERN = rf"[A-Za-z(%#{chinese.LETTERS}][\w%./()@#+\-^]*+"
+_NAME_WORD_PATTERN = rf"[A-Za-z(%#{languages.LETTERS}][\w%./()@#+\-^]*+"
 _PAIR = re.compile(
     rf"(?P<key>{_NAME_WORD_PATTERN}(?:[ ]{{1,2}}{_NAME_WORD_PATTERN}){{0,5}}?|@?[A-Za-z_]\w*)"
     rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
@@ -58,6 +58,8 @@ _LEADING_NUMBER = re.compile(
 _BRACKETED_EPISODES = re.compile(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
 """How many episodes are done, with the unit behind the number: `[   1000 eps] reward=0.6`."""
 _BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
+_LABEL = re.compile(r"^\[[A-Za-z][\w .-]{0,30}\](?=\[)")
+"""`[grpo][step=12] reward=0.5`."""
 _ACME_LINE = re.compile(
     rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
 )
@@ -77,7 +79,7 @@ _MOST_AGENTS = 8
 _FEWEST_PAIRS_OF_LAYOUT = 4
 _EPISODE_COUNT_NAMES = (
     *("episodes", "nepisodes", "numepisodes", "episodecount"),
-    *chinese.EPISODE_COUNTS,
+    *languages.EPISODE_COUNTS,
 )
 _EPOCH_AND_STEP = re.compile(
     r"\bEpoch\s?:?\s?\[\s?(\d{1,9})(?:/(\d{1,9}))?\s?\]\s?[(\[]\s{0,9}(\d{1,15})/(\d{1,15})[)\]]"
@@ -86,7 +88,7 @@ _EPOCH_AND_STEP = re.compile(
 `Epoch: [1][ 47/9751]`, with epochs from 0."""
 _FEWEST_PAIRS_BEFORE_WORDS = 2
 _FINISHED_STEP = re.compile(
-    r"\W{0,9}((?:[Ee]pisode|[Ee]poch|[Ii]teration|[Uu]pdate|[Ss]tep) \d{1,15}) "
+    r"\W{0,9}((?:[Ee]pisode|[Ee]p|EP|[Ee]poch|[Ii]teration|[Uu]pdate|[Ss]tep) \d{1,15}) {1,2}"
     r"[^\W\d_]{1,20}\W{0,3}"
 )
 """`Episode 12 finished, reward: 5.0`: the word says nothing that is needed."""
@@ -96,6 +98,10 @@ _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 _SHARE_DONE = re.compile(r"(?<=\d) ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\)")
 """`Steps: 1000 (5%)`."""
 _STEP_LETTERS = ("t", "i", "k", "n")
+_GLUED_STEP = re.compile(r"\b((?i:episode|epoch|iteration|iter))(?=\d{1,12}(?:[:,|\s]|$))")
+"""`Episode7: reward 21.5`."""
+_FINISHED = re.compile(r"(?:completed|done|ended|finished|over)(?: with)? ")
+"""`Episode 7 completed with score: 21.5`."""
 _TENSORFLOW_VARIABLE = re.compile(r"/(?:kernel|bias|beta|gamma|w|b|weights|logstd)(?:_\d{1,3})?:\S")
 """`actor/dense/kernel:0 <- actor/dense/kernel:0 + noise`: the number is part of its name."""
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
@@ -161,7 +167,7 @@ def _make_pair(match: re.Match[str]) -> Pair:
 
 def _clean_name(key: str) -> str:
     """A name without surrounding punctuation; brackets inside it are kept."""
-    name = " ".join(key.split()).strip("()#-. ")
+    name = _FINISHED.sub("", " ".join(key.split()).strip("()#-. "), count=1)
     if ("(" in name) != (")" in name):
         return f"{name})" if "(" in name else f"({name}"
     return name
@@ -173,7 +179,7 @@ def normalise_line(text: str) -> str:
     `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
     """
     if not text.isascii():
-        text = text.translate(chinese.PUNCTUATION)
+        text = text.translate(languages.PUNCTUATION)
     if "Epoch" in text:
         text = _EPOCH_AND_STEP.sub(_steps_of_all_epochs, text)
     text = slashed_names.spell_out(unwrap_numbers(text))
@@ -185,7 +191,10 @@ def normalise_line(text: str) -> str:
     if "%)" in text:
         text = _SHARE_DONE.sub("", text)
     if "#" in text:
-        text = _ORDINAL.sub("", text)
+        text = _ORDINAL.sub("", text.replace("#E", "E"))
+    if ":-" in text:
+        text = text.replace(":- ", ": ")
+    text = _GLUED_STEP.sub(r"\1 ", text)
     if "(" in text:
         text = _MEAN_REMARK.sub(lambda remark: re.sub("[ =]", "_", remark[0]), text)
     if "[" in text:
@@ -195,6 +204,7 @@ def normalise_line(text: str) -> str:
 
 
 def _unwrap_brackets(text: str) -> str:
+    text = _LABEL.sub("", text, count=1)
     if text.startswith("[") and " = " in text and (label := _ACME_LINE.fullmatch(text)):
         text = text[label.end(1) + 2 :].replace(" | ", f" | {label[1]}/")
         text = f"{label[1]}/{text}"
@@ -282,7 +292,9 @@ def _read_fields(text: str, bare_steps_count: bool | None) -> tuple[ConsoleRecor
     pairs = [pair for each in readable for pair in each if _is_usable(pair)]
     is_whole = len(readable) == len(fields)
     step = _letter_step(pairs) if is_whole else None
-    is_record = step or _are_record(pairs) or (is_whole and _are_layout(pairs))
+    has_heading = len(readable) > 1 and len(readable[0]) == 1
+    is_record = step or _are_record(pairs, has_heading=has_heading)
+    is_record = is_record or (is_whole and _are_layout(pairs))
     if not pairs or 2 * len(readable) < len(fields) or not is_record:
         return None, False
     found = _make_record(pairs, bare_steps_count)
@@ -319,13 +331,17 @@ def _axis_of(pair: Pair) -> str | None:
     return metric_names.step_axis(pair.key) or metric_names.step_axis(name)
 
 
-def _are_record(pairs: list[Pair]) -> bool:
-    """Whether the number of pairs and their names make a record; `update 3:` is a heading."""
+def _are_record(pairs: list[Pair], *, has_heading: bool) -> bool:
+    """Whether the number of pairs and their names make a record; `update 3:` is a heading.
+
+    `has_heading`: the first pair has a field of its own, as in `Checkpoint 7000 | Reward: 21.5`.
+    """
     if len(pairs) == 1 and metric_names.may_be_title(pairs[0].key):
         return False
     if len(pairs) == 1 and pairs[0].is_blank_separated:
         return _axis_of(pairs[0]) is not None
-    has_blanks = any(pair.is_blank_separated and _axis_of(pair) is None for pair in pairs)
+    inner = pairs[1:] if has_heading else pairs
+    has_blanks = any(pair.is_blank_separated and _axis_of(pair) is None for pair in inner)
     known = sum(map(_is_known, pairs))
     return known > 0 and (not has_blanks or 2 * known >= len(pairs))
 

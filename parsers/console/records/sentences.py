@@ -9,7 +9,9 @@ from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.metric_names import step_axis
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 
-_EPISODE_START = re.compile(r"\W{0,8}[Ee]pisode:?\s?#?\s?(\d{1,15})\b")
+_EPISODE_START = re.compile(
+    r"\W{0,8}(?:(?:[Ff]inished|[Cc]ompleted|[Ee]nded|[Ee]nd of) )?[Ee]pisode:?\s?#?\s?(\d{1,15})\b"
+)
 _REWARD = re.compile(
     rf"\b(reward|return|score)s?\b\W{{0,3}}?(?:(?:of|is|was)\W{{1,3}}?)?({NUMBER_PATTERN})(?![\w.])",
     re.IGNORECASE,
@@ -20,6 +22,11 @@ _EPISODE_INSIDE = re.compile(
     re.IGNORECASE,
 )
 """`Total reward in episode 12 is 21.5`."""
+_TOTALS = re.compile(
+    rf"\b(episode (?:reward|return|score)(?: total)?) was ({NUMBER_PATTERN})\W{{1,3}}?"
+    rf"(?:(running mean)\W{{1,3}}?({NUMBER_PATTERN}))?"
+)
+"""Karpathy's Pong: `resetting env. episode reward total was -21.0. running mean: -20.5`."""
 _LENGTH = re.compile(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
 _EPISODE_AND_NUMBER = re.compile(
     rf"\W{{0,8}}[Ee]pisode\s?#?(\d{{1,15}})\s?(?::|=|-{{1,2}}>?|=>)\s?({NUMBER_PATTERN})\W{{0,3}}"
@@ -67,6 +74,11 @@ def _episode_and_number(number: re.Match[str]) -> ConsoleRecord | None:
     return ConsoleRecord(said, int(number[1]), "episode")
 
 
+def _totals(said: re.Match[str]) -> ConsoleRecord:
+    pairs = [(said[1], parse_number(said[2])), (said[3], parse_number(said[4] or ""))]
+    return ConsoleRecord([(name, value) for name, value in pairs if value is not None])
+
+
 def parse_line(text: str) -> ConsoleRecord | None:
     """The record of `Episode 5 finished after 200 steps with reward 21.5`; None if it is prose."""
     if len(text) > _MAX_CHARS:
@@ -77,6 +89,8 @@ def parse_line(text: str) -> ConsoleRecord | None:
         return ConsoleRecord(said, episode, "episode")
     if (number := _EPISODE_AND_NUMBER.fullmatch(text.rstrip())) is not None:
         return _episode_and_number(number)
+    if " was " in text and (totals := _TOTALS.search(text)) is not None:
+        return _totals(totals)
     start = _EPISODE_START.match(text)
     reward = _REWARD.search(text, start.end()) if start is not None else None
     if start is None or reward is None or (value := parse_number(reward[2])) is None:

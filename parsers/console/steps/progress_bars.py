@@ -10,7 +10,7 @@ from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number
 
 _BAR_START = re.compile(
-    r"\s*+(?P<name>[^|%{}\r\n]{0,100}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
+    r"\s*+(?P<name>[^|%{}\r\n]{0,240}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
     r"\s*+(?P<done>\d{1,15})/(?P<total>\d{1,15})\s*+\["
 )
 _DESCRIPTION = re.compile(r"\s*+\[([^\[\]]{1,4000}+)\]:(?=\s*+\d{1,3}%\|)")
@@ -24,7 +24,7 @@ _TRAINING_BAR_NAME = re.compile(
     re.IGNORECASE,
 )
 _NAMED_VALUE = re.compile(
-    rf"(?:^|[,;]? )(?P<name>[A-Za-z][\w ]{{0,40}}?)(?:: ?|=| )(?P<value>{NUMBER_PATTERN})"
+    rf"(?:^|[,;]? )(?P<name>[A-Za-z][\w ]{{0,40}}?)(?:: ?| ?= ?| )(?P<value>{NUMBER_PATTERN})"
     r"(?=[,;: ]|$)"
 )
 """What `set_description(f"Reward: {reward:.2f}")` puts before a bar."""

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 from pathlib import PurePath
 
-from ppo_top.parsers.shared.names import chinese
+from ppo_top.parsers.shared.names import languages
 
 _WORD_PATTERN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
@@ -22,10 +22,15 @@ METRIC_WORDS = _word_set(
     explained variance ev vf pg vloss ploss score scores success accuracy acc perplexity ppl fps sps
     ratio std eprew epret eplen ep episodic episodes value values critic actor policy td qf q
     vpred temperature alpha noise eval timesteps throughput win wins winrate
-    fitness exploitability elo
+    fitness exploitability elo recompensa recompensas ricompensa belohnung
     """
 )
 """A name with one of these words is worth charting."""
+
+_REWARD_WORDS = _word_set(
+    "reward rewards rew return returns score scores fitness"
+    " recompensa recompensas ricompensa belohnung"
+)
 
 _MACHINE_WORDS = _word_set(
     """
@@ -89,6 +94,7 @@ _STEP_WORDS = {
     "episodeno": "episode",
     "finishedepisode": "episode",
     "trainepisode": "episode",
+    "evaluateepisode": "episode",
     "trainingepisode": "episode",
     "currentepisode": "episode",
     "game": "episode",
@@ -102,7 +108,7 @@ _STEP_WORDS = {
     "framenumber": "timesteps",
     "totalt": "timesteps",
     "tenv": "timesteps",
-    **chinese.STEP_WORDS,
+    **languages.STEP_WORDS,
 }
 
 _TITLES = _word_set("game round rollout")
@@ -157,7 +163,7 @@ def may_be_title(name: str) -> bool:
 
 def is_bare_count(name: str) -> bool:
     """Whether a name leaves open whose steps it counts, as `total steps` does not."""
-    return normalise(name.rpartition("/")[2]) in _BARE_COUNTS
+    return normalise(name.rpartition("/")[2]) in _BARE_COUNTS | languages.BARE_COUNTS
 
 
 def counts_episodes(name: str) -> bool:
@@ -169,7 +175,7 @@ def counts_episodes(name: str) -> bool:
 def is_metric(name: str) -> bool:
     """Whether the name alone shows that its number is a metric."""
     parts = split_words(name)
-    if not name.isascii() and chinese.is_metric(name):
+    if not name.isascii() and languages.is_metric(name):
         return True
     return not METRIC_WORDS.isdisjoint(parts) and _MACHINE_WORDS.isdisjoint(parts)
 
@@ -207,5 +213,4 @@ def reward_of_file(path: str) -> str:
 
 def is_reward(name: str) -> bool:
     """Whether the number is a reward, a return or a score."""
-    words = {"reward", "rewards", "rew", "return", "returns", "score", "fitness"}
-    return not words.isdisjoint(split_words(name)) or chinese.is_reward(name)
+    return not _REWARD_WORDS.isdisjoint(split_words(name)) or languages.is_reward(name)

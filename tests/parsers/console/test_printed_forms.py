@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ppo_top.catalogue import identify, meaning
 from ppo_top.parsers.console.parser import ConsoleParser
 from tests.support.parser_harness import ParserOutput, parse_every_way
 
@@ -30,6 +31,21 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("Train Episode {step}, reward = {n}.5", "reward"),
         ("[Train] Episode {step}, reward = {n}.5", "reward"),
         ("Episode {step} | Reward: {n}.5/500 | Loss: 0.5", "Reward"),
+        ("Episode {step} completed with score: {n}.5", "score"),
+        ("Finished episode {step} with total reward {n}.5", "reward"),
+        ("[Evaluate] #Episode{step}: episode_reward:{n}.5", "episode_reward"),
+        ("[EP {step}] crashed | Return={n}.5 | Alt=107.0m (up=1)", "Return"),
+        ("[grpo][step={step}] loss=0.5 reward={n}.5 ratio_mean=1.0", "reward"),
+        ("\rEpisode {step}\tAve. Score: {n}.5 eps: 0.50000", "Ave. Score"),
+        ("Épisode {step}/900, Récompense moyenne: {n}.5, Epsilon: 0.5", "Récompense moyenne"),
+        ("Episodio {step}: recompensa total: {n}.5, epsilon: 0.5", "recompensa total"),
+        ("  エピソード {step}: 報酬={n}.5, 長さ=20, 率=23.33%", "報酬"),
+        ("에피소드 {step} | 보상: {n}.5", "보상"),
+        # the example of Stable-Baselines3's callbacks
+        (
+            "Num timesteps: {step}\nBest mean reward: 9.50 - Last mean reward per episode: {n}.50",
+            "Last mean reward per episode",
+        ),
         ("----- Iteration {step} -----\naverage return {n}.5\naverage kl  0.01", "average return"),
     ],
 )
@@ -38,6 +54,34 @@ def test_the_step_is_where_the_line_says_it(form: str, tag: str) -> None:
     found = read(form)
     assert found.values(tag) == [n + 0.5 for n in range(1, 9)]
     assert found.steps(tag) == [10 * n for n in range(1, 9)]
+
+
+@pytest.mark.parametrize(
+    ("form", "tag"),
+    [
+        # Pong from pixels
+        (
+            "ep {n}: game finished, reward: -1.000000\n"
+            "resetting env. episode reward total was {n}.500000. running mean: 2.500000",
+            "episode reward total",
+        ),
+        ("Ckpt {step} | Avg Reward: {n}.5 | Avg Dist: 7.00", "Avg Reward"),
+        ("Total steps taken:-  200\nTotal reward:-  {n}.5", "Total reward"),
+        ("on #{step}, epsilon is 0.47\n100 ep mean: {n}.5", "ep mean"),
+    ],
+)
+def test_rewards_of_lines_that_say_no_step(form: str, tag: str) -> None:
+    """They are read all the same, and their meaning is known."""
+    assert read(form).values(tag) == [n + 0.5 for n in range(1, 9)]
+    known = meaning(identify([tag]), tag)
+    assert known is not None and known.concept == "reward_mean"
+
+
+def test_the_steps_of_an_episode_in_chinese_are_none_of_the_training() -> None:
+    """Beside its reward, and nothing else that counts."""
+    lines = [f"工作进程 0 完成回合，奖励: {n}.5, 步数: {20 + n % 3}\n" for n in range(1, 9)]
+    found = parse_every_way(ConsoleParser, "".join(lines).encode())
+    assert found.values("奖励") == [n + 0.5 for n in range(1, 9)]
 
 
 @pytest.mark.parametrize(

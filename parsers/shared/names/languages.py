@@ -1,6 +1,6 @@
-"""Chinese names of metrics and steps, and the full-width punctuation around them.
+"""Names of metrics and steps in other languages than English, and full-width punctuation.
 
-What a metric's name means stands in `catalogue/likeness.tsv`, as for other languages.
+What a metric's name means stands in `catalogue/likeness.tsv`, as for English ones.
 """
 
 from __future__ import annotations
@@ -27,6 +27,18 @@ STEP_WORDS = {
     "回合": "episode",
     "第回合": "episode",
     "局": "episode",
+    "エピソード": "episode",
+    "ステップ": "step",
+    "에피소드": "episode",
+    "스텝": "step",
+    "épisode": "episode",
+    "episodio": "episode",
+    "episódio": "episode",
+    "iteración": "iteration",
+    "itération": "iteration",
+    "iteração": "iteration",
+    "эпизод": "episode",
+    "шаг": "step",
 }
 """What a step word counts."""
 
@@ -57,13 +69,17 @@ PUNCTUATION = str.maketrans(
 )
 """Full-width characters and what they stand for."""
 
-LETTERS = "\u4e00-\u9fff"
+BARE_COUNTS = frozenset({"步数", "步", "ステップ", "스텝"})
+"""Steps of one episode, or of all so far."""
+
+LETTERS = "\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
 """Character range of a regular expression."""
 
 _METRIC_WORDS = re.compile(
     "奖励|回报|得分|分数|损失|熵|散度|裁剪|截断|优势|价值|梯度|学习率|探索率|胜率|成功率|准确率|长度|方差|标准差"
+    "|損失|長さ|손실|길이|потер|pérdida|perte|récompense|報酬|보상|наград"
 )
-_REWARD_WORDS = re.compile("奖励|回报|得分|分数")
+_REWARD_WORDS = re.compile("奖励|回报|得分|分数|報酬|보상|récompense|наград", re.IGNORECASE)
 
 
 def is_reward(name: str) -> bool:
