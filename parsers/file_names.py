@@ -53,6 +53,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "number_list": {
         "number-list": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|csv|dat)$)",
     },
+    "numpy_array": {"numpy-array": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.npy$)"},
     "sb3_evaluations": {"sb3-evaluations": r"^evaluations\.npz$"},
     "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},
     "settings_files": {

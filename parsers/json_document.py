@@ -15,7 +15,6 @@ import json
 import re
 from array import array
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Points, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format
@@ -28,70 +27,29 @@ from ppo_top.parsers.shared.documents.json_values import (
     time_of,
 )
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
+from ppo_top.parsers.shared.stores.rewritten_points import RewrittenPointsStore
 from ppo_top.parsers.shared.text.number_text import as_step
 
-_MAX_FILE_BYTES = 64 << 20
 _SETTINGS_KEYS = ("config", "args", "params", "hparams", "hyperparameters", "settings")
 _FEWEST_NUMBERS = 2
 """Of a list that may be a curve."""
 
 
-class JsonDocumentStore(ReplacedFileStore):
+class JsonDocumentStore(RewrittenPointsStore):
     """Returns what is new in the file each time it has been written."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._given: dict[str, Points] = {}
-
-    def poll(self, limit: int) -> Batch:
-        """The points that were added since the last call, all at once."""
-        version = self._new_version()
-        if version is None:
-            return Batch()
+    def _read(self) -> Batch:
         try:
-            if version[1] > _MAX_FILE_BYTES:
-                raise ValueError(f"larger than {_MAX_FILE_BYTES:,} bytes")
             document = json.loads(self._path.read_bytes())
-        except OSError:
-            return Batch()
-        except (ValueError, RecursionError) as problem:
-            return self._problem(version, f"not complete JSON: {str(problem)[:80]}")
+        except ValueError as problem:
+            raise ValueError(f"not complete JSON: {str(problem)[:80]}") from problem
         if tag := metric_names.reward_of_file(self._path.name):
             numbers = _in_order(document)
             document = {tag: numbers} if _curve_of(tag, numbers) else document
         batch = read_document(document)
         if batch.problems:
-            return self._problem(version, batch.problems[0].message)
-        was_damaged = bool(self._last_problem)
-        self._note_read(version)
-        return self._new_points(batch, was_damaged)
-
-    def _new_points(self, batch: Batch, was_damaged: bool) -> Batch:
-        """What was added; everything if the old points changed, or to withdraw a problem."""
-        before, self._given = self._given, {points.tag: points for points in batch.points}
-        changed = any(not _continues(self._given.get(tag), old) for tag, old in before.items())
-        if changed or was_damaged:
-            batch.restarted = True
-            return batch
-        batch.points = [_rest(points, before.get(points.tag)) for points in batch.points]
-        batch.points = [points for points in batch.points if points.steps]
+            raise ValueError(batch.problems[0].message)
         return batch
-
-
-def _continues(new: Points | None, old: Points) -> bool:
-    """Whether the points begin with the old ones, bit by bit."""
-    count = len(old.steps)
-    return (
-        new is not None
-        and new.steps[:count] == old.steps
-        and new.values[:count].tobytes() == old.values.tobytes()
-    )
-
-
-def _rest(points: Points, given: Points | None) -> Points:
-    count = 0 if given is None else len(given.steps)
-    return Points(points.tag, points.steps[count:], points.times[count:], points.values[count:])
 
 
 def read_document(document: object) -> Batch:

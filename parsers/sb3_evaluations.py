@@ -6,8 +6,6 @@ it has changed. Only arrays of plain numbers are loaded, never a pickle.
 
 from __future__ import annotations
 
-import io
-import math
 import zipfile
 import zlib
 from array import array
@@ -17,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ppo_top.model import UNKNOWN_TIME, Batch, Points
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.documents.numpy_array import read_array
 from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
 
 if TYPE_CHECKING:
@@ -106,28 +105,6 @@ def load_arrays(path: Path) -> dict[str, NDArray[np.float64]]:
     if any(len(values) != rows for values in arrays.values()):
         raise ValueError("arrays differ in length")
     return arrays
-
-
-def read_array(data: bytes) -> NDArray[np.float64]:
-    """One array of plain numbers; raises `ValueError` if its header claims more than there is."""
-    import tokenize
-
-    import numpy as np
-
-    stream = io.BytesIO(data)
-    version = np.lib.format.read_magic(stream)
-    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else None
-    try:
-        shape, _, dtype = (header or np.lib.format.read_array_header_2_0)(stream)
-    except (SyntaxError, ValueError, tokenize.TokenError) as error:
-        raise ValueError("damaged header") from error
-    if dtype.kind not in "bifu":
-        raise ValueError("array does not hold numbers")
-    if math.prod(shape) * dtype.itemsize > len(data):
-        raise ValueError("array larger than its file")
-    stream.seek(0)
-    found: NDArray[np.float64] = np.lib.format.read_array(stream, allow_pickle=False)
-    return found
 
 
 def summarise_episodes(

@@ -22,7 +22,7 @@ SKIPPED_FOLDERS = frozenset(
 NON_LOG_SUFFIXES = frozenset(
     [
         *("pt", "pth", "ckpt", "safetensors", "bin", "onnx", "gguf", "h5", "hdf5", "msgpack"),
-        *("npy", "pkl", "pickle", "parquet", "arrow", "zip", "gz", "tar", "whl", "lock"),
+        *("pkl", "pickle", "parquet", "arrow", "zip", "gz", "tar", "whl", "lock"),
         *("png", "jpg", "jpeg", "gif", "svg", "webp", "mp4", "avi", "webm", "wav", "mp3", "pdf"),
         *("py", "pyc", "pyi", "ipynb", "c", "h", "cc", "cpp", "cu", "so", "o", "rs", "go", "js"),
         *("ts", "css", "html", "md", "rst", "sh", "toml", "xml", "pyx", "java"),

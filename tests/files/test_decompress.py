@@ -12,7 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppo_top.cli import main
@@ -114,6 +114,7 @@ def test_a_file_that_is_still_being_written_grows(kind: str, tmp_path: Path) -> 
 
 
 @given(st.integers(0, 10**9))
+@example(6553)
 @settings(max_examples=60, deadline=None)
 def test_nothing_before_a_damage_is_lost(seed: int) -> None:
     """Up to a few bytes before the first changed one, which are decompressed together with it."""
@@ -130,7 +131,8 @@ def test_nothing_before_a_damage_is_lost(seed: int) -> None:
     while unpack.has_more:
         found.append(unpack.read(10_000))
     assert b"".join(found).startswith(before.decompress(sound))
-    assert unpack.finish() or b"".join(found) == LINES
+    is_padding = not broken.strip(b"\0")  # nothing is left that could be damaged
+    assert unpack.finish() or b"".join(found) == LINES or is_padding
 
 
 @pytest.mark.parametrize("kind", PACK)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
+from ppo_top.parsers.shared.documents.numpy_array import MAGIC
 from ppo_top.parsers.shared.stores.leveldb import LevelDbReader, LevelDbRecord
 from ppo_top.parsers.tensorboard.tfrecord import HEADER_BYTES as RECORD_HEADER
 from tests.fuzz import files
@@ -84,6 +85,13 @@ def log_records(data: bytes) -> bytes:
     return RECORD_SEPARATOR.join(found)[:MAX_SEED_BYTES]
 
 
+def numpy_array(floats: bytes) -> bytes:
+    """A file of `numpy.save` with single-precision numbers."""
+    about = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(floats) // 4},), }}"
+    header = about.encode().ljust(117) + b"\n"
+    return MAGIC + b"\x01\x00" + len(header).to_bytes(2, "little") + header + floats
+
+
 def seeds() -> dict[str, list[bytes]]:
     """Inputs by target, the shortest recordings first."""
     by_format: dict[str, set[bytes]] = {}
@@ -95,6 +103,7 @@ def seeds() -> dict[str, list[bytes]]:
     }
     found["bare-table"] = [with_cuts(b"0,1.5,200,1.0\n1,-2e3,93,nan\n2,0.5,12,1755339958\n" * 9)]
     found["number-list"] = [with_cuts(b"reward\n1.5\n-2e3\nnan\n" * 20)]
+    found["numpy-array"] = [numpy_array(b"\x00\x00\x80?" * 40)]
     found["tensorboard-csv"] = [with_cuts(DOWNLOADED_CSV_SEED)]
     found["json-document"] = JSON_DOCUMENT_SEEDS
     found["sb3-evaluations"] = sorted(by_format["sb3-evaluations"], key=len)
