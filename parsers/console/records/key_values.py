@@ -12,13 +12,13 @@ from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.records import sentences, slashed_names
+from ppo_top.parsers.console.records import sentences
+from ppo_top.parsers.console.records.normal_form import normalise_line
 from ppo_top.parsers.shared.names import languages, metric_names
 from ppo_top.parsers.shared.text.number_text import (
     NUMBER_PATTERN,
     as_step,
     parse_number,
-    unwrap_numbers,
 )
 
 MAX_PAIRS_LINE_CHARS = 8192
@@ -44,48 +44,16 @@ _DECORATION = (
 """Arrows, box drawing, shapes and emoji: what scripts put before a name."""
 _SEPARATORS = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
 _FIELD_SEPARATOR = re.compile(r"[^\S\t]*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z])")
-_BRACKETED_COUNT = re.compile(r"\[\s?(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
-_LEADING_COUNT = re.compile(
-    r"^\s{0,16}+[\[(]?\s?(\d{1,15})\s?/\s?(\d{1,15})\s?[\])]?[:,]?\s{1,16}+"
-    r"(?=[A-Za-z].*[=:]\s?[-+.\d])"
-)
-"""A loop's own count, without a name: `[12/400] steps=2048 return=21.5`; not `[1/3] Self-play`."""
 _LEADING_NUMBER = re.compile(
     r"(?P<number>\d{1,15})(?:st|nd|rd|th)?(?: (?P<unit>[A-Za-z]{2,10})(?=[ :,;|]))??"
     r"\s?(?:[:,;|]|-{1,3}>?|=>)?\s{1,8}+(?=[A-Za-z])"
 )
 """`120 reward: 21.5 loss: 0.3`, as `print(step, "reward:", ...)` writes it; `120 episodes: ...`."""
-_BRACKETED_EPISODES = re.compile(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
-"""How many episodes are done, with the unit behind the number: `[   1000 eps] reward=0.6`."""
-_BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
-_LABEL = re.compile(r"^\[[A-Za-z][\w .-]{0,30}\](?=\[)")
-"""`[grpo][step=12] reward=0.5`."""
-_ACME_LINE = re.compile(
-    rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
-)
-"""Acme's terminal: several loops print pairs of the same names, `[Learner] Loss = 0.06 | ...`."""
-_TABBED_SEPARATOR = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
-_LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
-"""keras-rl starts its lines with the step: `1024/50000: episode: 12, ...`."""
-_ORDINAL = re.compile(r"#\s?(?=\d)")
-_MEAN_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
-"""What is averaged: `Mean reward (last 100 episodes): 195.2`."""
-_NUMBER_LIST = re.compile(
-    rf"[A-Za-z]\w{{0,30}}(?: \w{{1,30}}){{0,3}}[ :=]{{1,3}}"
-    rf"\[\s{{0,8}}{NUMBER_PATTERN}(?:,?\s{{1,8}}{NUMBER_PATTERN}){{1,40}}\s{{0,8}}\]"
-)
-"""`actions [0.1, 0.9]`: several numbers under one name; `[1,000]` is one."""
-_MOST_AGENTS = 8
 _FEWEST_PAIRS_OF_LAYOUT = 4
 _EPISODE_COUNT_NAMES = (
     *("episodes", "nepisodes", "numepisodes", "episodecount"),
     *languages.EPISODE_COUNTS,
 )
-_EPOCH_AND_STEP = re.compile(
-    r"\bEpoch\s?:?\s?\[\s?(\d{1,9})(?:/(\d{1,9}))?\s?\]\s?[(\[]\s{0,9}(\d{1,15})/(\d{1,15})[)\]]"
-)
-"""minimind prints `Epoch:[2/3](47/9751)`, with epochs from 1; torchvision's examples
-`Epoch: [1][ 47/9751]`, with epochs from 0."""
 _FEWEST_PAIRS_BEFORE_WORDS = 2
 _FINISHED_STEP = re.compile(
     r"\W{0,9}((?:[Ee]pisode|[Ee]p|EP|[Ee]poch|[Ii]teration|[Uu]pdate|[Ss]tep) \d{1,15}) {1,2}"
@@ -95,17 +63,11 @@ _FINISHED_STEP = re.compile(
 _FEWEST_LETTERS = 3
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 """`Step 10K | reward 20.5`."""
-_SHARE_DONE = re.compile(r"(?<=\d) ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\)")
-"""`Steps: 1000 (5%)`."""
 _STEP_LETTERS = ("t", "i", "k", "n")
-_GLUED_STEP = re.compile(r"\b((?i:episode|epoch|iteration|iter))(?=\d{1,12}(?:[:,|\s]|$))")
-"""`Episode7: reward 21.5`."""
 _FINISHED = re.compile(r"(?:completed|done|ended|finished|over)(?: with)? ")
 """`Episode 7 completed with score: 21.5`."""
 _TENSORFLOW_VARIABLE = re.compile(r"/(?:kernel|bias|beta|gamma|w|b|weights|logstd)(?:_\d{1,3})?:\S")
 """`actor/dense/kernel:0 <- actor/dense/kernel:0 + noise`: the number is part of its name."""
-_WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
-"""Long blanks would take quadratic time in later searches."""
 _CLOCK_START = re.compile(r"^\d{1,3}:\d\d")
 
 
@@ -171,63 +133,6 @@ def _clean_name(key: str) -> str:
     if ("(" in name) != (")" in name):
         return f"{name})" if "(" in name else f"({name}"
     return name
-
-
-def normalise_line(text: str) -> str:
-    """Unwrap numbers, and `[3/10]` and `[Epoch 3]` from their brackets.
-
-    `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
-    """
-    if not text.isascii():
-        text = text.translate(languages.PUNCTUATION)
-    if "Epoch" in text:
-        text = _EPOCH_AND_STEP.sub(_steps_of_all_epochs, text)
-    text = slashed_names.spell_out(unwrap_numbers(text))
-    if ": episode: " in text:
-        text = _LEADING_STEP.sub(r"step \1, ", text)
-    text = _LEADING_COUNT.sub(r"iteration \1/\2, ", text)
-    if "\t" in text:
-        text = _TABBED_SEPARATOR.sub(r"\1 ", text)
-    if "%)" in text:
-        text = _SHARE_DONE.sub("", text)
-    if "#" in text:
-        text = _ORDINAL.sub("", text.replace("#E", "E"))
-    if ":-" in text:
-        text = text.replace(":- ", ": ")
-    text = _GLUED_STEP.sub(r"\1 ", text)
-    if "(" in text:
-        text = _MEAN_REMARK.sub(lambda remark: re.sub("[ =]", "_", remark[0]), text)
-    if "[" in text:
-        text = _unwrap_brackets(text)
-    text = text.strip()
-    return _WIDE_BLANKS.sub("   ", text) if "  " in text or not text.isascii() else text
-
-
-def _unwrap_brackets(text: str) -> str:
-    text = _LABEL.sub("", text, count=1)
-    if text.startswith("[") and " = " in text and (label := _ACME_LINE.fullmatch(text)):
-        text = text[label.end(1) + 2 :].replace(" | ", f" | {label[1]}/")
-        text = f"{label[1]}/{text}"
-    text = _NUMBER_LIST.sub(_rewards_of_agents, text)
-    text = _BRACKETED_EPISODES.sub(r" episode \1, ", text)
-    return _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
-
-
-def _rewards_of_agents(match: re.Match[str]) -> str:
-    """A list of rewards as one pair for each agent; other lists are left out."""
-    name, _, numbers = match[0].partition("[")
-    rewards = numbers.strip("] ").replace(",", " ").split()
-    name = name.strip(" :=")
-    if not metric_names.is_reward(name) or len(rewards) > _MOST_AGENTS:
-        return ""
-    return ", ".join(f"{name}_{at}: {reward}" for at, reward in enumerate(rewards, 1))
-
-
-def _steps_of_all_epochs(match: re.Match[str]) -> str:
-    """The step in an epoch as one of all epochs."""
-    epoch, epochs, step, steps = (int(group or 0) for group in match.groups())
-    done = (epoch - (epochs > 0)) * steps + step
-    return f"step {done}/{epochs * steps}," if epochs else f"step {done},"
 
 
 def is_episode_count(key: str) -> bool:

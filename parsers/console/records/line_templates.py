@@ -13,6 +13,7 @@ from typing import NamedTuple
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import key_values
+from ppo_top.parsers.console.records.normal_form import normalise_line
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number
 
 _NUMBER_IN_LINE = re.compile(rf"(?<![\w.@/%()#+\-^])({NUMBER_PATTERN})(?!\w|\.\d)")
@@ -66,7 +67,7 @@ class LineTemplates:
         """The record of a line, or None if it is prose."""
         if len(text) > key_values.MAX_PAIRS_LINE_CHARS:
             return None
-        parts = _NUMBER_IN_LINE.split(key_values.normalise_line(text))
+        parts = _NUMBER_IN_LINE.split(normalise_line(text))
         words = _NUMBER_MARK.join(parts[::2])
         if len(words) > _MAX_TEMPLATE_CHARS or _CLOCK_MARK in words:
             return self._parse(text)

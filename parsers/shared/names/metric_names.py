@@ -100,6 +100,7 @@ _STEP_WORDS = {
     "game": "episode",
     "gamenumber": "episode",
     "generation": "iteration",
+    "runninggeneration": "iteration",
     "rollout": "iteration",
     "round": "iteration",
     "trainepoch": "epoch",

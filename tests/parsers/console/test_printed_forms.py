@@ -35,6 +35,19 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("Finished episode {step} with total reward {n}.5", "reward"),
         ("[Evaluate] #Episode{step}: episode_reward:{n}.5", "episode_reward"),
         ("[EP {step}] crashed | Return={n}.5 | Alt=107.0m (up=1)", "Return"),
+        ("Episode-{step} reward={n}.5", "reward"),
+        ("EP_{step} reward: {n}.5", "reward"),
+        ("Ep{step} reward={n}.5, loss=0.5", "reward"),
+        ("[   {step}/900] reward: {n}.5 loss: 0.5", "reward"),
+        ("{step}/900: reward {n}.5", "reward"),
+        ("Episode {step}: total_reward -> {n}.5", "total_reward"),
+        # NEAT
+        (
+            " ****** Running generation {step} ****** \n\n"
+            "Population's average fitness: {n}.50000 stdev: 1.20000\n"
+            "Best fitness: 9.50000 - size: (3, 9) - species 1 - id 20",
+            "average fitness",
+        ),
         ("[grpo][step={step}] loss=0.5 reward={n}.5 ratio_mean=1.0", "reward"),
         ("\rEpisode {step}\tAve. Score: {n}.5 eps: 0.50000", "Ave. Score"),
         ("Épisode {step}/900, Récompense moyenne: {n}.5, Epsilon: 0.5", "Récompense moyenne"),
@@ -65,6 +78,7 @@ def test_the_step_is_where_the_line_says_it(form: str, tag: str) -> None:
             "resetting env. episode reward total was {n}.500000. running mean: 2.500000",
             "episode reward total",
         ),
+        ("Average reward over the last 100 episodes: {n}.5", "Average reward (last_100_episodes)"),
         ("Ckpt {step} | Avg Reward: {n}.5 | Avg Dist: 7.00", "Avg Reward"),
         ("Total steps taken:-  200\nTotal reward:-  {n}.5", "Total reward"),
         ("on #{step}, epsilon is 0.47\n100 ep mean: {n}.5", "ep mean"),

@@ -1,0 +1,124 @@
+"""One spelling for what lines of names and numbers spell in many ways, before they are searched."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+
+from ppo_top.parsers.console.records import slashed_names
+from ppo_top.parsers.shared.names import languages, metric_names
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, unwrap_numbers
+
+_BRACKETED_COUNT = re.compile(r"\[\s{0,9}(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
+_LEADING_COUNT = re.compile(
+    r"^\s{0,16}+[\[(]?\s{0,9}(\d{1,15})\s?/\s?(\d{1,15})\s?[\])]?[:,]?\s{1,16}+"
+    r"(?=[A-Za-z].*[=:]\s?[-+.\d]|(?i:reward|return|score|loss)s?\s[-+.\d])"
+)
+"""A loop's own count, without a name: `[12/400] steps=2048 return=21.5`; not `[1/3] Self-play`."""
+_BRACKETED_EPISODES = re.compile(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
+"""How many episodes are done, with the unit behind the number: `[   1000 eps] reward=0.6`."""
+_BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
+_LABEL = re.compile(r"^\[[A-Za-z][\w .-]{0,30}\](?=\[)")
+"""`[grpo][step=12] reward=0.5`."""
+_ACME_LINE = re.compile(
+    rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
+)
+"""Acme's terminal: several loops print pairs of the same names, `[Learner] Loss = 0.06 | ...`."""
+_TABBED_SEPARATOR = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
+_LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
+"""keras-rl starts its lines with the step: `1024/50000: episode: 12, ...`."""
+_ORDINAL = re.compile(r"#\s?(?=\d)")
+_MEAN_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
+"""What is averaged: `Mean reward (last 100 episodes): 195.2`."""
+_NUMBER_LIST = re.compile(
+    rf"[A-Za-z]\w{{0,30}}(?: \w{{1,30}}){{0,3}}[ :=]{{1,3}}"
+    rf"\[\s{{0,8}}{NUMBER_PATTERN}(?:,?\s{{1,8}}{NUMBER_PATTERN}){{1,40}}\s{{0,8}}\]"
+)
+"""`actions [0.1, 0.9]`: several numbers under one name; `[1,000]` is one."""
+_MOST_AGENTS = 8
+_EPOCH_AND_STEP = re.compile(
+    r"\bEpoch\s?:?\s?\[\s?(\d{1,9})(?:/(\d{1,9}))?\s?\]\s?[(\[]\s{0,9}(\d{1,15})/(\d{1,15})[)\]]"
+)
+"""minimind prints `Epoch:[2/3](47/9751)`, with epochs from 1; torchvision's examples
+`Epoch: [1][ 47/9751]`, with epochs from 0."""
+_SHARE_DONE = re.compile(r"(?<=\d) ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\)")
+"""`Steps: 1000 (5%)`."""
+_GLUED_STEP = re.compile(
+    r"\b((?i:episode|epoch|iteration|iter|ep|step))[-_]?(?=\d{1,12}(?:[:,|\s]|$))"
+)
+"""`Episode7: reward 21.5`, `EP_7 reward 21.5`."""
+_WINDOW = re.compile(
+    r"(?i)(?<=reward|return) (?:over|of|in|for) (?:the )?"
+    r"((?:last |past |previous )?\d{1,7} \w{1,12})(?=\s?[:=])"
+)
+"""`Average reward over last 100 episodes: 21.5`."""
+_ARROW = re.compile(r"(?<=[A-Za-z]) ?(?:->|=>|→) ?(?=[-+.]?\d)")
+"""`total_reward -> 21.5`."""
+_WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
+"""Long blanks would take quadratic time in later searches."""
+
+
+def normalise_line(text: str) -> str:
+    """Unwrap numbers, and `[3/10]` and `[Epoch 3]` from their brackets.
+
+    `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
+    """
+    if not text.isascii():
+        text = text.translate(languages.PUNCTUATION)
+    for sign, rewrite in _REWRITES:
+        if sign in text:
+            text = rewrite(text)
+    text = text.strip()
+    return _WIDE_BLANKS.sub("   ", text) if "  " in text or not text.isascii() else text
+
+
+def _unwrap_brackets(text: str) -> str:
+    text = _LABEL.sub("", text, count=1)
+    if text.startswith("[") and " = " in text and (label := _ACME_LINE.fullmatch(text)):
+        text = text[label.end(1) + 2 :].replace(" | ", f" | {label[1]}/")
+        text = f"{label[1]}/{text}"
+    text = _NUMBER_LIST.sub(_rewards_of_agents, text)
+    text = _BRACKETED_EPISODES.sub(r" episode \1, ", text)
+    return _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
+
+
+def _rewards_of_agents(match: re.Match[str]) -> str:
+    """A list of rewards as one pair for each agent; other lists are left out."""
+    name, _, numbers = match[0].partition("[")
+    rewards = numbers.strip("] ").replace(",", " ").split()
+    name = name.strip(" :=")
+    if not metric_names.is_reward(name) or len(rewards) > _MOST_AGENTS:
+        return ""
+    return ", ".join(f"{name}_{at}: {reward}" for at, reward in enumerate(rewards, 1))
+
+
+def _steps_of_all_epochs(match: re.Match[str]) -> str:
+    """The step in an epoch as one of all epochs."""
+    epoch, epochs, step, steps = (int(group or 0) for group in match.groups())
+    done = (epoch - (epochs > 0)) * steps + step
+    return f"step {done}/{epochs * steps}," if epochs else f"step {done},"
+
+
+def _remark_as_word(match: re.Match[str]) -> str:
+    return re.sub("[ =]", "_", match[0])
+
+
+_REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("Epoch", partial(_EPOCH_AND_STEP.sub, _steps_of_all_epochs)),
+    ("", lambda text: slashed_names.spell_out(unwrap_numbers(text))),
+    (": episode: ", partial(_LEADING_STEP.sub, r"step \1, ")),
+    ("/", partial(_LEADING_COUNT.sub, r"iteration \1/\2, ")),
+    ("\t", partial(_TABBED_SEPARATOR.sub, r"\1 ")),
+    ("%)", partial(_SHARE_DONE.sub, "")),
+    ("#", lambda text: _ORDINAL.sub("", text.replace("#E", "E"))),
+    (":- ", lambda text: text.replace(":- ", ": ")),
+    ("Population's ", lambda text: text.replace("Population's ", "")),
+    ("", partial(_GLUED_STEP.sub, r"\1 ")),
+    (">", partial(_ARROW.sub, ": ")),
+    ("→", partial(_ARROW.sub, ": ")),
+    (" ", partial(_WINDOW.sub, r" (\1)")),
+    ("(", partial(_MEAN_REMARK.sub, _remark_as_word)),
+    ("[", _unwrap_brackets),
+)
+"""What is rewritten in lines that hold a sign of it, in this order."""
