@@ -235,12 +235,18 @@ _CONSOLE_NAME = "log.txt"
 """Mostly a console: the table that logz.py of Berkeley's course writes has tabs in its header."""
 
 
+_REWARDS_TEXT = re.compile(r"(?i)(?:\w+_)?rewards?\w*\.txt$")
+"""Mostly a list of numbers, or prose."""
+
+
 def claims(name: str, head: bytes) -> bool | None:
     """Whether the header names a metric, and a step; a table of rewards may count its rows."""
     if b"\x00" in head.partition(b"\n")[0] or head.startswith(b"#{"):
         return False
     if name == _CONSOLE_NAME and b"\t" not in head.partition(b"\n")[0]:
         return False
+    if _REWARDS_TEXT.match(name):
+        return _is_table_of_rewards(head)
     columns = column_names(head)
     if columns is None:
         return None
@@ -251,12 +257,22 @@ def claims(name: str, head: bytes) -> bool | None:
     if all(map(metric_names.is_reward, columns)) and _REWARD_FILE_NAME.search(name):
         return not any(map(_VALUE.search, columns))
     charted = any(metric_names.is_metric(column) for column in columns)
-    if not charted and is_stepped(columns) and metric_names.reward_of_file(name):
-        return _holds_numbers(columns, head)  # a column for each method
     is_table = len(columns) >= _MIN_COLUMNS
+    if not charted and is_table and metric_names.reward_of_file(name):
+        return _holds_numbers(columns, head)  # a column for each method
     if not charted or (is_table and is_stepped(columns)):
         return charted
     return (is_table and name.startswith("progress.")) or _holds_rewards(columns, head)
+
+
+def _is_table_of_rewards(head: bytes) -> bool | None:
+    """Whether the header names a reward among others, and the first row below it holds numbers."""
+    if b"\n" not in head:
+        return None if head[:1].isalpha() or not head.strip() else False
+    columns = column_names(head) or []
+    if len(columns) < _MIN_COLUMNS or not are_names(columns):
+        return False
+    return any(map(metric_names.is_reward, columns)) and _holds_numbers(columns, head)
 
 
 def _holds_rewards(columns: Sequence[str], head: bytes) -> bool | None:

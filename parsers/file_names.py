@@ -17,7 +17,8 @@ UNSURE_CONSOLE_NAMES = (
 FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "bare_table": {
         "bare-table": (
-            r"(?i:(?:rewards?|returns?|scores?|episodes?|train\w*|results?|metrics|progress|log)"
+            r"(?i:(?:rewards?|returns?|scores?|episodes?|train\w*|results?|metrics|progress|log"
+            r"|history)"
             r"[\w-]*\.csv$|(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|dat)$)"
         )
     },
@@ -33,7 +34,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "csv_table": {
         "sb3-csv": r"^progress\.csv$",
         "lightning-csv": r"^metrics\.csv$",
-        "csv": r"(?i:\.(?:csv|tsv)$|^(?:progress|scores|log)\.txt$)",
+        "csv": r"(?i:\.(?:csv|tsv)$|^(?:progress|scores|log|(?:\w+_)?rewards?\w*)\.txt$)",
     },
     "dvclive": {"dvclive": r"\.tsv$"},
     "json_document": {

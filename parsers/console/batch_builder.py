@@ -7,8 +7,8 @@ from functools import lru_cache
 
 from ppo_top.model import Batch, ConfigValue, ConsoleLines, Problem, RunEnd
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.steps.training_starts import is_training_number
 from ppo_top.parsers.console.trainings import Trainings, is_ray_process
+from ppo_top.parsers.shared.names.metric_names import numbers_training
 
 
 class BatchBuilder:
@@ -135,4 +135,4 @@ class BatchBuilder:
 @lru_cache(maxsize=256)
 def begins_with_number(tags: tuple[str, ...]) -> bool:
     """Whether a record says first which training it belongs to."""
-    return bool(tags) and is_training_number(tags[0])
+    return bool(tags) and numbers_training(tags[0])

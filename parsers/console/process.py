@@ -20,12 +20,12 @@ from ppo_top.parsers.console.records.joined_lines import JoinedLines
 from ppo_top.parsers.console.records.line_templates import LineTemplate, LineTemplates
 from ppo_top.parsers.console.steps.episode_steps import EpisodeSteps
 from ppo_top.parsers.console.steps.laps import Laps
-from ppo_top.parsers.console.steps.training_starts import is_training_number
 from ppo_top.parsers.console.steps.unnamed_steps import UnnamedSteps
 from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
 from ppo_top.parsers.console.tables.tune_table import TuneTable
 from ppo_top.parsers.console.tables.wandb_summary import WandbSummary
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.metric_names import numbers_training
 from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 
@@ -164,7 +164,7 @@ class ProcessStream:
         """Make values that are all hyperparameters, before any record, settings."""
         if not found.values or found.config:
             return found
-        if all(is_training_number(tag) for tag, _ in found.values):
+        if all(numbers_training(tag) for tag, _ in found.values):
             return ConsoleRecord([], config=dict(found.values))
         if not self._has_records and all(metric_names.is_setting(tag) for tag, _ in found.values):
             return ConsoleRecord([], config=dict(found.values))

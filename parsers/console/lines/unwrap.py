@@ -23,7 +23,8 @@ _CLOCK = re.compile(
     r"(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\]?"
 )
 _SHORT_CLOCK = re.compile(
-    r"\[?(?:\d\d-\d\d |\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?\]?(?=[\s:\]|-])"
+    r"\[?(?:(?:\d\d-\d\d |\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"|(?:\d{4}-)?\d\d-\d\d[_ ]\d\d-\d\d-\d\d)\]?(?=[\s:\]|-])"
 )
 _LEVEL_PREFIX = re.compile(
     r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?"

@@ -226,8 +226,10 @@ def _letter_step(pairs: list[Pair]) -> Pair | None:
 
 
 def _is_usable(pair: Pair) -> bool:
-    """Whether a pair is of use: `3/10` is not, unless it is a step or a reward."""
-    return pair.total is None or _axis_of(pair) is not None or metric_names.is_reward(pair.key)
+    """Whether a pair is of use: `3/10` is not, unless it is a step, a training or a reward."""
+    if pair.total is None or _axis_of(pair) is not None:
+        return True
+    return metric_names.is_reward(pair.key) or metric_names.numbers_training(pair.key)
 
 
 def _axis_of(pair: Pair) -> str | None:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ppo_top.model import ConfigValue
-from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, normalise
+from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, numbers_training
 from ppo_top.parsers.shared.text.number_text import parse_number
 
 _NAMED = re.compile(
@@ -27,8 +27,6 @@ _WORDS = ("seed", "run", "trial", "experiment", "fold", "logging to", "learning"
 """A line without any of them names nothing: looking for them is quicker."""
 _MAX_TEXT_CHARS = 300
 _MAX_NAMES = 64
-_NUMBER_TAGS = frozenset({"run", "seed", "trial", "fold", "experiment", "pid"})
-"""Numbers in records that count trainings."""
 _TOTALS = frozenset({"max_steps", *TOTAL_SETTINGS.values()})
 """An evaluation may have another number of episodes."""
 _START_SHARE = 20
@@ -108,10 +106,5 @@ class TrainingStarts:
         return TrainingStarts(self._names)
 
 
-def is_training_number(tag: str) -> bool:
-    """Whether a tag is the number of a training, or its seed."""
-    return normalise(tag) in _NUMBER_TAGS
-
-
 def _numbers_of(tags: Sequence[str], values: Sequence[float]) -> dict[str, float]:
-    return {tag: value for tag, value in zip(tags, values, strict=True) if is_training_number(tag)}
+    return {tag: value for tag, value in zip(tags, values, strict=True) if numbers_training(tag)}

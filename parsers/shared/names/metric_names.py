@@ -115,6 +115,7 @@ _STEP_WORDS = {
 _TITLES = _word_set("game round rollout")
 """Step words that also stand over texts of their own: `Game 3`."""
 _BARE_COUNTS = _word_set("step steps timestep timesteps frame frames")
+_TRAINING_NUMBERS = _word_set("run seed trial fold experiment pid")
 _EPISODE_COUNTS = _word_set("episodes actorepisodes")
 
 TOTAL_SETTINGS = {
@@ -160,6 +161,11 @@ def step_axis(name: str) -> str | None:
 def may_be_title(name: str) -> bool:
     """Whether a name with a number and nothing else may head a text that measures nothing."""
     return normalise(name) in _TITLES
+
+
+def numbers_training(name: str) -> bool:
+    """Whether a name is that of a training's number, or of its seed."""
+    return normalise(name) in _TRAINING_NUMBERS
 
 
 def is_bare_count(name: str) -> bool:

@@ -35,6 +35,8 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("Finished episode {step} with total reward {n}.5", "reward"),
         ("[Evaluate] #Episode{step}: episode_reward:{n}.5", "episode_reward"),
         ("[EP {step}] crashed | Return={n}.5 | Alt=107.0m (up=1)", "Return"),
+        ("07-30_16-56-38: Episode {step}, reward: {n}.5", "reward"),
+        ("[2024-07-30 16-56-38] Episode {step}, reward: {n}.5", "reward"),
         ("Episode-{step} reward={n}.5", "reward"),
         ("EP_{step} reward: {n}.5", "reward"),
         ("Ep{step} reward={n}.5, loss=0.5", "reward"),

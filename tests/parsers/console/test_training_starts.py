@@ -101,6 +101,16 @@ def test_a_number_in_each_record() -> None:
     assert [each.steps("reward") for each in read(text)] == [list(range(1, 9))] * 3
 
 
+def test_the_number_may_say_how_many_there_will_be() -> None:
+    """`Experiment 1/100`."""
+    text = "".join(
+        f"Experiment {run}/100, Episode {episode}/8, Total Avg. Reward: {run + episode}.5\n"
+        for run in (1, 2, 3)
+        for episode in range(1, 9)
+    )
+    assert [each.steps("Total Avg. Reward") for each in read(text)] == [list(range(1, 9))] * 3
+
+
 @pytest.mark.parametrize(
     "between",
     [
