@@ -53,7 +53,7 @@ def detect_format(name: str, head: bytes) -> Format | bool | None:
     return None if undecided else False
 
 
-_NAMES_BY_CONTENT = ("named.jsonl", "log.json", "named.csv", "named.log")
+_NAMES_BY_CONTENT = ("named.jsonl", "log.json", "monitor.csv", "named.csv", "named.log")
 """For each kind of text a name that says nothing else about it; any text may be a console's."""
 
 
@@ -65,7 +65,7 @@ def detect_by_content(
     `detector` is `detect_format` or one like it. With `streams_only` for what cannot be opened
     again, in which lines of text may stand between those of JSON: it is no JSON log.
     """
-    names = _NAMES_BY_CONTENT[2:] if streams_only else _NAMES_BY_CONTENT
+    names = _NAMES_BY_CONTENT[-2:] if streams_only else _NAMES_BY_CONTENT
     answers = (detector(name, head) for name in names)
     return next((each for each in answers if each is not False), False)
 

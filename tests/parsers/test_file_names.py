@@ -78,6 +78,18 @@ def test_a_file_that_is_given_may_have_any_name(
     assert check(tmp_path / name, capsys) == ([30], "")
 
 
+def test_a_copy_of_a_monitor_file_may_be_named_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file manager calls it `monitor 2.csv`."""
+    log = tmp_path / "monitor 2.csv"
+    rows = "".join(f"{n}.5,200,{n}.25\n" for n in range(1, 31))
+    log.write_text('#{"t_start": 1766304136.5, "env_id": "CartPole-v1"}\nr,l,t\n' + rows)
+    main(["check", "--json", "--no-cache", str(log)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (run["producer"], run["progress"]["updates"]) == ("monitor", 30)
+
+
 def test_a_table_with_tabs_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """PFRL writes its evaluations to scores.txt, at environment steps."""
     (tmp_path / "scores.txt").write_text(PFRL)
