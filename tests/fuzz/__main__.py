@@ -31,6 +31,8 @@ INSTRUMENTED_PACKAGES = {
 }
 """The code whose ways are counted, where it is not the parsers'."""
 WORDS_FILE = Path(__file__).with_name("words.dict")
+MAX_PRINTED_BYTES = 200
+"""A finding as short as this is printed: the log of a CI job is often all that is left of it."""
 
 
 def fuzz_target(name: str, seconds: int, keep: Path, corpus: Path) -> None:
@@ -77,6 +79,8 @@ def keep_finding(folder: Path, name: str, data: bytes, place: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(data)
     print(f"FOUND {name}: {place}: {len(data)} bytes in {path}", flush=True)
+    if len(data) <= MAX_PRINTED_BYTES:
+        print(f"FOUND bytes.fromhex({data.hex()!r})", flush=True)
 
 
 def fuzz_in_subprocess(name: str, seconds: int, keep: Path, corpus: Path) -> tuple[str, bool]:

@@ -24,7 +24,13 @@ Cell = bytes | int | float | None
 
 
 def split_columns(block: bytes, delimiter: bytes, width: int) -> Sequence[Sequence[Cell]] | None:
-    """The columns of a block of rows; None if a row has another number of cells."""
+    """The columns of a block of rows; None if a row has another number of cells.
+
+    None also where a blank line would look like a row of empty cells.
+    """
+    blank_is_row = width == 1 or not delimiter.strip()
+    if blank_is_row and not all(map(bytes.strip, block.split(b"\n")[:-1])):
+        return None
     if len(block) >= _MIN_JSON_BYTES and not block.translate(None, _NUMBER_BYTES + delimiter):
         columns = _columns_of_numbers(block, delimiter, width)
         if columns is not None:
