@@ -155,10 +155,8 @@ _KEY = re.compile(rb'"([^"\\]{1,80})"\s*+:')
 
 
 _DOCUMENT_START = re.compile(rb"\{\s*(?:[\"}]|$)|\[\s*(?:\{|$)")
-_NUMBERS_START = re.compile(
-    rb'\{\s*+"\d{1,15}"\s*+:\s*+-?\d|'
-    rb"\[\s*+(?:-?\d|NaN|-?Infinity)[^\[\]{}\"]*+\]?"
-)
+_NUMBERS_START = re.compile(rb'\{\s*+"\d{1,15}"\s*+:\s*+-?\d|\[\s*+[-+\w.]{1,40}+\s*+,\s*+[-\dNI]')
+"""Not `[12/400] reward: 21.5`, which is a console's."""
 _TRAINING_NAME = re.compile(r"(?:^|[_-])(?:history|metrics|training)", re.IGNORECASE)
 _LONG_LIST = re.compile(rb"\[\s*+(?:[-+\d.eE]++,\s*+){5}")
 """A file that has long lists of numbers and such a name is read, whatever the lists are called."""

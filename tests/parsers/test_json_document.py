@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.parsers import detect_format
+from ppo_top.parsers.base import Format
 from ppo_top.parsers.json_document import JsonDocumentStore, claims, read_document
 from tests.support.parser_harness import ParserOutput
 
@@ -185,6 +186,12 @@ def test_a_list_of_numbers_is_what_its_files_name_says(tmp_path: Path) -> None:
     assert poll(JsonDocumentStore(path)).values("rewards (CartPole-v1)") == [22.5, 21.5, -3.0]
     write(path, [12.5, {}], 3)
     assert "no lists of numbers" in poll(JsonDocumentStore(path)).problems[0].message
+
+
+def test_a_console_that_begins_with_a_bracket_is_no_document() -> None:
+    """`[12/400] reward: 21.5` is a step."""
+    found = detect_format("rewards.txt", b"[1/100] reward: 3.5\n[2/100] reward: 4.5\n" * 5)
+    assert isinstance(found, Format) and found.console
 
 
 @pytest.mark.parametrize("name", ["history.json", "training_log.json", "episode_rewards.json"])

@@ -64,7 +64,7 @@ _FEWEST_LETTERS = 3
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 """`Step 10K | reward 20.5`."""
 _STEP_LETTERS = ("t", "i", "k", "n")
-_FINISHED = re.compile(r"(?:completed|done|ended|finished|over)(?: with)? ")
+_FINISHED = re.compile(r"^(?:completed|done|ended|finished|over)(?: with)? ")
 """`Episode 7 completed with score: 21.5`."""
 _TENSORFLOW_VARIABLE = re.compile(r"/(?:kernel|bias|beta|gamma|w|b|weights|logstd)(?:_\d{1,3})?:\S")
 """`actor/dense/kernel:0 <- actor/dense/kernel:0 + noise`: the number is part of its name."""
@@ -129,7 +129,7 @@ def _make_pair(match: re.Match[str]) -> Pair:
 
 def _clean_name(key: str) -> str:
     """A name without surrounding punctuation; brackets inside it are kept."""
-    name = _FINISHED.sub("", " ".join(key.split()).strip("()#-. "), count=1)
+    name = _FINISHED.sub("", " ".join(key.split()).strip("()#-. "))
     if ("(" in name) != (")" in name):
         return f"{name})" if "(" in name else f"({name}"
     return name

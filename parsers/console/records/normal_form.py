@@ -28,7 +28,7 @@ _ACME_LINE = re.compile(
 _TABBED_SEPARATOR = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
 _LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
 """keras-rl starts its lines with the step: `1024/50000: episode: 12, ...`."""
-_ORDINAL = re.compile(r"#\s?(?=\d)")
+_ORDINAL = re.compile(r"#\s?(?=\d|[Ee]p)")
 _MEAN_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
 """What is averaged: `Mean reward (last 100 episodes): 195.2`."""
 _NUMBER_LIST = re.compile(
@@ -49,7 +49,8 @@ _GLUED_STEP = re.compile(
 )
 """`Episode7: reward 21.5`, `EP_7 reward 21.5`."""
 _WINDOW = re.compile(
-    r"(?i)(?<=reward|return) (?:over|of|in|for) (?:the )?"
+    r"(?i)(?:(?<=reward|return|length)|(?<=rewards|returns)|(?<=score)|(?<=scores))"
+    r" (?:over|of|in|for) (?:the )?"
     r"((?:last |past |previous )?\d{1,7} \w{1,12})(?=\s?[:=])"
 )
 """`Average reward over last 100 episodes: 21.5`."""
@@ -111,9 +112,9 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("/", partial(_LEADING_COUNT.sub, r"iteration \1/\2, ")),
     ("\t", partial(_TABBED_SEPARATOR.sub, r"\1 ")),
     ("%)", partial(_SHARE_DONE.sub, "")),
-    ("#", lambda text: _ORDINAL.sub("", text.replace("#E", "E"))),
+    ("#", partial(_ORDINAL.sub, "")),
     (":- ", lambda text: text.replace(":- ", ": ")),
-    ("Population's ", lambda text: text.replace("Population's ", "")),
+    ("'s ", lambda text: text.replace("'s ", " ")),
     ("", partial(_GLUED_STEP.sub, r"\1 ")),
     (">", partial(_ARROW.sub, ": ")),
     ("→", partial(_ARROW.sub, ": ")),

@@ -71,12 +71,18 @@ def values_after_bar(bar: ProgressBar, text: str) -> list[tuple[str, float]]:
 def _values_before(bar: ProgressBar) -> list[tuple[str, float]]:
     """The values before a bar: `losses/total_loss: 1.64 | losses/policy_loss: 0.12`, or its name's.
 
-    A name is one of values if one of them is a reward or a loss: `Reward: 21.5, Loss: 0.3`.
+    A name is one of values if one of them is a reward or a loss: `Reward: 21.5, Loss: 0.3`, and
+    not `Critic epoch 3`.
     """
     if bar.description:
         return _numbers(_DESCRIBED_VALUE.findall(bar.description))
     found = [] if _EVALUATION.search(bar.name) else _numbers(_NAMED_VALUE.findall(bar.name))
-    return found if any(metric_names.is_metric(key) for key, _ in found) else []
+    return found if any(_is_measured(key) for key, _ in found) else []
+
+
+def _is_measured(key: str) -> bool:
+    is_count = metric_names.step_axis(key.rpartition(" ")[2]) is not None
+    return metric_names.is_metric(key) and not is_count
 
 
 def _numbers(found: list[tuple[str, str]]) -> list[tuple[str, float]]:

@@ -25,12 +25,15 @@ def read_array(data: bytes) -> NDArray[np.float64]:
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else None
     try:
         shape, _, dtype = (header or np.lib.format.read_array_header_2_0)(stream)
-    except (SyntaxError, ValueError, tokenize.TokenError) as error:
+    except (SyntaxError, TypeError, ValueError, tokenize.TokenError) as error:
         raise ValueError("damaged header") from error
     if dtype.kind not in "bifu":
         raise ValueError("array does not hold numbers")
     if math.prod(shape) * dtype.itemsize > len(data):
         raise ValueError("array larger than its file")
     stream.seek(0)
-    found: NDArray[np.float64] = np.lib.format.read_array(stream, allow_pickle=False)
+    try:
+        found: NDArray[np.float64] = np.lib.format.read_array(stream, allow_pickle=False)
+    except (ArithmeticError, LookupError, MemoryError, TypeError) as error:
+        raise ValueError("damaged header") from error
     return found

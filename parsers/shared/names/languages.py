@@ -72,12 +72,14 @@ PUNCTUATION = str.maketrans(
 BARE_COUNTS = frozenset({"步数", "步", "ステップ", "스텝"})
 """Steps of one episode, or of all so far."""
 
-LETTERS = "\u00c0-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
+LETTERS = (
+    "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0400-\u04ff\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
+)
 """Character range of a regular expression."""
 
 _METRIC_WORDS = re.compile(
     "奖励|回报|得分|分数|损失|熵|散度|裁剪|截断|优势|价值|梯度|学习率|探索率|胜率|成功率|准确率|长度|方差|标准差"
-    "|損失|長さ|손실|길이|потер|pérdida|perte|récompense|報酬|보상|наград"
+    "|損失|長さ|손실|길이|потер|pérdida|récompense|報酬|보상|наград"
 )
 _REWARD_WORDS = re.compile("奖励|回报|得分|分数|報酬|보상|récompense|наград", re.IGNORECASE)
 

@@ -15,22 +15,22 @@ def _word_set(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-METRIC_WORDS = _word_set(
-    """
-    reward rewards rew rews return returns ret loss losses kl kld approxkl entropy ent clip clipped
-    clipfrac clipfraction cliprange grad gradnorm gradient gradients advantage advantages adv advs
-    explained variance ev vf pg vloss ploss score scores success accuracy acc perplexity ppl fps sps
-    ratio std eprew epret eplen ep episodic episodes value values critic actor policy td qf q
-    vpred temperature alpha noise eval timesteps throughput win wins winrate
-    fitness exploitability elo recompensa recompensas ricompensa belohnung
-    """
-)
-"""A name with one of these words is worth charting."""
-
 _REWARD_WORDS = _word_set(
     "reward rewards rew return returns score scores fitness"
     " recompensa recompensas ricompensa belohnung"
 )
+
+METRIC_WORDS = _REWARD_WORDS | _word_set(
+    """
+    rews ret loss losses kl kld approxkl entropy ent clip clipped
+    clipfrac clipfraction cliprange grad gradnorm gradient gradients advantage advantages adv advs
+    explained variance ev vf pg vloss ploss score scores success accuracy acc perplexity ppl fps sps
+    ratio std eprew epret eplen ep episodic episodes value values critic actor policy td qf q
+    vpred temperature alpha noise eval timesteps throughput win wins winrate
+    exploitability elo
+    """
+)
+"""A name with one of these words is worth charting."""
 
 _MACHINE_WORDS = _word_set(
     """

@@ -48,7 +48,7 @@ def read(form: str, rows: int = 8) -> ParserOutput:
             " ****** Running generation {step} ****** \n\n"
             "Population's average fitness: {n}.50000 stdev: 1.20000\n"
             "Best fitness: 9.50000 - size: (3, 9) - species 1 - id 20",
-            "average fitness",
+            "Population average fitness",
         ),
         ("[grpo][step={step}] loss=0.5 reward={n}.5 ratio_mean=1.0", "reward"),
         ("\rEpisode {step}\tAve. Score: {n}.5 eps: 0.50000", "Ave. Score"),
@@ -81,6 +81,7 @@ def test_the_step_is_where_the_line_says_it(form: str, tag: str) -> None:
             "episode reward total",
         ),
         ("Average reward over the last 100 episodes: {n}.5", "Average reward (last_100_episodes)"),
+        ("Average Score over 100 episodes: {n}.5", "Average Score (100_episodes)"),
         ("Ckpt {step} | Avg Reward: {n}.5 | Avg Dist: 7.00", "Avg Reward"),
         ("Total steps taken:-  200\nTotal reward:-  {n}.5", "Total reward"),
         ("on #{step}, epsilon is 0.47\n100 ep mean: {n}.5", "ep mean"),
@@ -112,6 +113,12 @@ def test_thousands_and_millions(form: str, step: int) -> None:
     """They belong to the number."""
     tag = "Reward" if "Reward" in form else "reward"
     assert read(form).steps(tag) == [step * n for n in range(1, 9)]
+
+
+def test_a_word_that_holds_another_is_left_whole() -> None:
+    """`turnover rate` does not say that something is over."""
+    found = read("Step: {step} | Reward: {n}.5 | turnover rate: {n}.25")
+    assert found.values("turnover rate") == [n + 0.25 for n in range(1, 9)]
 
 
 def test_a_share_behind_a_number_is_a_remark() -> None:

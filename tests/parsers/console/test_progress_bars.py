@@ -92,6 +92,12 @@ def test_values_in_the_name_of_a_bar() -> None:
     assert "eval reward" not in read.points
 
 
+def test_what_a_bar_is_of_is_no_value() -> None:
+    """`Critic epoch 3` is the bar of an epoch; `Reward: 21.5` is a value."""
+    bars = [f"Critic epoch {n}:  10%|#         | 1/10 [00:01<00:09, 1.0it/s]\r" for n in (3, 4)]
+    assert not parse_every_way(ConsoleParser, "".join(bars).encode()).points
+
+
 def test_lines_that_say_their_step_say_more_than_bars() -> None:
     """OpenRLHF prints all values with their step too: the short ones are not read as well."""
     line = b"Global step 1: {'policy_loss': 0.5, 'kl': 0.01}\n"
