@@ -50,6 +50,20 @@ def test_a_line_climbs_by_its_slope() -> None:
     assert trend.tau == 1.0 and trend.z > 3.0
 
 
+@given(st.lists(st.integers(-5, 5).map(float), min_size=17, max_size=17), st.integers(-20, 20))
+def test_most_slopes_tell_whether_a_rise_is_larger(values: list[float], effect: int) -> None:
+    """Counted by rank it is the same as from all slopes; sixteenths are exact."""
+    pairs = list(combinations(enumerate(values), 2))
+    steeper = sum((b - a) / (late - early) > effect / 16 for (early, a), (late, b) in pairs)
+    assert Trend(17, values).rises_over(effect) == (2 * steeper > len(pairs))
+
+
+@pytest.mark.parametrize("values", [[], [3.0]])
+def test_less_than_two_values_do_not_rise(values: list[float]) -> None:
+    """They have no slope."""
+    assert not Trend(5, values).rises_over(-1.0)
+
+
 @given(NUMBER_LISTS)
 def test_the_surprise_of_a_trend_is_by_the_book(values: list[float]) -> None:
     """Mann-Kendall's z with the correction for ties (Kendall 1975), and tau over all pairs."""

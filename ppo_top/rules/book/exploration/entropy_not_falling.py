@@ -80,7 +80,7 @@ def _drops_too_little(
         too_little.append(limits["held"] * fallen)
     if not too_little:
         return False
-    return -history.trend(int(limits["points"])).effect() < max(too_little)
+    return history.trend(int(limits["points"])).rises_over(-max(too_little))
 
 
 def _climbs(reward: RewardCourse) -> bool:
