@@ -23,13 +23,21 @@ from benchmarks.shares import share
 from corpus.causes import CAUSE_BY_FAULT, FAULTS_BY_CAUSE, credit
 from corpus.labels import visible
 from corpus.table import CORPUS_RUNS, run_family
-from ppo_top.catalogue.causes import RUNS_LINE, CauseCounts, SymptomCounts
+from ppo_top.catalogue.causes import (
+    ALL_RUNS,
+    CONTROL_PART,
+    RUNS_LINE,
+    TEXT_PART,
+    CauseCounts,
+    SymptomCounts,
+)
 from ppo_top.catalogue.table import TABLES_FOLDER
 from ppo_top.rules.advice.causes import (
     MOST_CAUSES,
     RULE_PREFIX,
     cause_scores,
     cause_text,
+    is_text,
     symptoms_of,
 )
 from ppo_top.rules.judge import Judge
@@ -99,32 +107,36 @@ def count_symptoms(runs: Sequence[Symptoms]) -> CauseCounts:
     }
     for run in runs:
         by_family[run.family][run.cause] += 1
+    control = [run for run in runs if not is_text(run.family)]
+    text = [run for run in runs if is_text(run.family)]
+    return CauseCounts(totals, by_family, _count_each(control), _count_each(text))
+
+
+def _count_each(runs: Sequence[Symptoms]) -> dict[str, SymptomCounts]:
+    """Symptom -> how many runs of each cause showed it; any run could show a rule."""
+    totals = Counter(run.cause for run in runs)
     there: dict[str, Counter[str]] = defaultdict(Counter)
     could: dict[str, Counter[str]] = defaultdict(Counter)
     for run in runs:
         for name, holds in run.facts.items():
             there[name][run.cause] += holds
             could[name][run.cause] += 1
-    return CauseCounts(
-        totals,
-        by_family,
-        {
-            name: SymptomCounts(
-                there[name], totals if name.startswith(RULE_PREFIX) else could[name]
-            )  # any run could show a rule
-            for name in sorted(there, key=lambda name: (name.startswith(RULE_PREFIX), name))
-            if there[name].total() >= LEAST_RUNS
-        },
-    )
+    return {
+        name: SymptomCounts(there[name], totals if name.startswith(RULE_PREFIX) else could[name])
+        for name in sorted(there, key=lambda name: (name.startswith(RULE_PREFIX), name))
+        if there[name].total() >= LEAST_RUNS
+    }
 
 
 def table_lines(counts: CauseCounts) -> list[str]:
     """The lines of the table."""
-    lines = [("symptom", *counts.runs), (RUNS_LINE, *map(str, counts.runs.values()))]
-    for family, runs in counts.by_family.items():
-        lines.append((f"{RUNS_LINE} {family}", *map(str, runs.values())))
-    for name, (there, could) in counts.symptoms.items():
-        lines.append((name, *(f"{there[cause]}/{could[cause]}" for cause in counts.runs)))
+    lines = [("symptom", "of", *counts.runs)]
+    for family, runs in {ALL_RUNS: counts.runs, **counts.by_family}.items():
+        lines.append((RUNS_LINE, family, *map(str, runs.values())))
+    for part, symptoms in {CONTROL_PART: counts.control, TEXT_PART: counts.text}.items():
+        for name, (there, could) in symptoms.items():
+            cells = (f"{there[cause]}/{could[cause]}" for cause in counts.runs)
+            lines.append((name, part, *cells))
     return ["\t".join(line) for line in lines]
 
 
@@ -150,7 +162,7 @@ def main() -> None:
     runs = list(first_symptoms(CORPUS_RUNS))
     counts = count_symptoms(runs)
     TABLE.write_text(HEAD + "\n".join(table_lines(counts)) + "\n", encoding="utf-8")
-    print(f"{TABLE}: {len(counts.symptoms)} symptoms of {len(runs)} runs")
+    print(f"{TABLE}: {len({*counts.control, *counts.text})} symptoms of {len(runs)} runs")
     for family, pairs in credits_elsewhere(runs).items():
         first, three = (sum(each) for each in zip(*pairs, strict=True))
         size = len(pairs)

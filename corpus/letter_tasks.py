@@ -13,6 +13,7 @@ from itertools import zip_longest
 from typing import Any
 
 ALPHABET = "abcdefgh"
+NEXT_LETTER = str.maketrans(ALPHABET, ALPHABET[1:] + ALPHABET[0])
 TOKENS = 16
 """Maximum length of a completion; right answers and their end take 5 to 9."""
 
@@ -37,9 +38,12 @@ LETTER_TASKS = {
     "swapped": LetterTask("tune", 6, lambda prompt: "".join(prompt[i ^ 1] for i in range(6))),
     "repeated": LetterTask("tune", 4, lambda prompt: prompt + prompt),
     "skipped": LetterTask("check", 8, lambda prompt: prompt[::2]),
-    "sorted": LetterTask("last", 5, lambda prompt: "".join(sorted(prompt))),
-    "halves": LetterTask("last", 6, lambda prompt: prompt[3:] + prompt[2::-1]),
-    "framed": LetterTask("last", 4, lambda prompt: prompt[-1] + prompt + prompt[0]),
+    "sorted": LetterTask("tune", 5, lambda prompt: "".join(sorted(prompt))),
+    "halves": LetterTask("tune", 6, lambda prompt: prompt[3:] + prompt[2::-1]),
+    "framed": LetterTask("tune", 4, lambda prompt: prompt[-1] + prompt + prompt[0]),
+    "shifted": LetterTask("last", 6, lambda prompt: prompt.translate(NEXT_LETTER)),
+    "folded": LetterTask("last", 6, lambda prompt: "".join(prompt[i] for i in (0, 5, 1, 4, 2, 3))),
+    "unique": LetterTask("last", 7, lambda prompt: "".join(dict.fromkeys(prompt))),
 }
 
 
@@ -133,14 +137,26 @@ FIRST_LAST_LETTER_SETUPS = (
 )
 """The configurations of the first last part, before it was judged; now in *tune* and *check*."""
 
-LAST_LETTER_SETUPS = (
+SECOND_LAST_LETTER_SETUPS = (
     LetterSetup("rloo", "sorted", _RLOO),
     LetterSetup("grpo", "halves", _GRPO, errors),
     LetterSetup("grpo", "framed", _GRPO | {"beta": 0.0}, all_right, scale=5.0),
     LetterSetup("rloo", "halves", _RLOO, reward_model=True, updates=120, logging_steps=5),
     LetterSetup("dpo", "framed", _DPO),
 )
+"""The configurations of the second one; now in *tune*."""
+
+LAST_LETTER_SETUPS = (
+    LetterSetup("grpo", "shifted", _GRPO),
+    LetterSetup("rloo", "folded", _RLOO, errors),
+    LetterSetup("grpo", "unique", _GRPO, reward_model=True, updates=120, logging_steps=5),
+    LetterSetup("grpo", "folded", _GRPO | {"beta": 0.0, "num_iterations": 2}, all_right, scale=5.0),
+    LetterSetup("rloo", "shifted", _RLOO, all_right, scale=10.0, offset=-5.0),
+    LetterSetup("dpo", "unique", _DPO),
+)
 """Configurations of the last part: their tasks stand nowhere else."""
+
+_EARLIER_SETUPS = (*LETTER_SETUPS, *FIRST_LAST_LETTER_SETUPS, *SECOND_LAST_LETTER_SETUPS)
 
 
 @dataclass(frozen=True)
@@ -195,8 +211,7 @@ PlannedLetterRun = tuple[str, str, int]
 
 def letter_setup(name: str) -> LetterSetup:
     """The configuration of this name; `KeyError` if there is none."""
-    setups = (*LETTER_SETUPS, *FIRST_LAST_LETTER_SETUPS, *LAST_LETTER_SETUPS)
-    return {setup.name: setup for setup in setups}[name]
+    return {setup.name: setup for setup in (*_EARLIER_SETUPS, *LAST_LETTER_SETUPS)}[name]
 
 
 def letter_faults_of(setup: LetterSetup) -> list[str]:
@@ -238,3 +253,16 @@ def planned_letter_runs(setups: Sequence[LetterSetup] = LETTER_SETUPS) -> list[P
             fault = known[(first + turn) % len(known)]
             turns[turn + 1].append((setup.name, fault, FIRST_FAULT_SEED + number))
     return [run for turn in turns for run in turn]
+
+
+FIRST_EVERY_FAULT_SEED = 40
+
+
+def every_letter_fault() -> list[PlannedLetterRun]:
+    """Each fault of each configuration of *tune* once more: causes are counted on these."""
+    tune = [setup for setup in _EARLIER_SETUPS if LETTER_TASKS[setup.task].split == "tune"]
+    return [
+        (setup.name, fault, FIRST_EVERY_FAULT_SEED + number)
+        for number, setup in enumerate(tune)
+        for fault in letter_faults_of(setup)
+    ]

@@ -32,6 +32,7 @@ from corpus.letter_tasks import (
     LETTER_TASKS,
     LETTER_WAYS,
     PlannedLetterRun,
+    every_letter_fault,
     letter_hyperparameters,
     letter_onset,
     letter_setup,
@@ -197,9 +198,8 @@ def main() -> None:
     parser.add_argument("--references", type=Path, help="where references are kept; else nowhere")
     parser.add_argument("--processes", type=int, default=2, help="so many runs at a time")
     asked = parser.parse_intermixed_args()
-    runs = [
-        run for run in planned_letter_runs() if not asked.ids or letter_run_id(run) in asked.ids
-    ]
+    planned = [*planned_letter_runs(), *every_letter_fault()]
+    runs = [run for run in planned if not asked.ids or letter_run_id(run) in asked.ids]
     folder, references = asked.runs.resolve(), asked.references and asked.references.resolve()
     train_missing_letters(runs, folder, asked.until, references, asked.processes)
 

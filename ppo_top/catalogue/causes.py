@@ -11,8 +11,11 @@ from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 ANY_CASE = "-"
 """The last line of each cause: said where no other holds."""
 
-RUNS_LINE = "runs"
-"""First word of the lines that count runs."""
+RUNS_LINE, ALL_RUNS = "runs", "all"
+"""First word of the lines that count runs, and the second one where it is not a family."""
+
+CONTROL_PART, TEXT_PART = "control", "text"
+"""Second word of the lines that count a symptom: of control tasks, of language models."""
 
 
 class CauseText(NamedTuple):
@@ -54,12 +57,14 @@ class SymptomCounts(NamedTuple):
 class CauseCounts(NamedTuple):
     """What was counted on labelled runs: runs of each cause, and of each symptom beside it.
 
-    `by_family`: family -> cause -> runs.
+    `by_family`: family -> cause -> runs. `control` and `text` count symptoms of control tasks and
+    of language models, which share few causes and fewer habits.
     """
 
     runs: Mapping[str, int]
     by_family: Mapping[str, Mapping[str, int]]
-    symptoms: Mapping[str, SymptomCounts]
+    control: Mapping[str, SymptomCounts]
+    text: Mapping[str, SymptomCounts]
 
 
 @cache
@@ -92,23 +97,22 @@ def known_causes() -> Causes:
 def cause_counts() -> CauseCounts:
     """The counted table: a line a symptom, a column a cause, `there/could` in each cell.
 
-    Before them the runs of each cause, in all (`runs`) and in each family (`runs FAMILY`).
+    Before them the runs of each cause, in all and in each family. The second column says of what
+    the line counts.
     """
-    (_, *causes), *lines = _rows("cause_counts")
+    (_, _, *causes), *lines = _rows("cause_counts")
     runs: dict[str, dict[str, int]] = {}
-    symptoms = {}
-    for name, *cells in lines:
-        if name.startswith(RUNS_LINE):
-            runs[name.removeprefix(RUNS_LINE).strip()] = dict(
-                zip(causes, map(int, cells), strict=True)
-            )
+    symptoms: dict[str, dict[str, SymptomCounts]] = {CONTROL_PART: {}, TEXT_PART: {}}
+    for name, part, *cells in lines:
+        if name == RUNS_LINE:
+            runs[part] = dict(zip(causes, map(int, cells), strict=True))
             continue
         pairs = [tuple(map(int, cell.split("/"))) for cell in cells]
-        symptoms[name] = SymptomCounts(
+        symptoms[part][name] = SymptomCounts(
             {cause: there for cause, (there, _) in zip(causes, pairs, strict=True)},
             {cause: could for cause, (_, could) in zip(causes, pairs, strict=True)},
         )
-    return CauseCounts(runs.pop(""), runs, symptoms)
+    return CauseCounts(runs.pop(ALL_RUNS), runs, symptoms[CONTROL_PART], symptoms[TEXT_PART])
 
 
 def _rows(table: str) -> list[list[str]]:

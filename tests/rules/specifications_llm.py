@@ -155,6 +155,12 @@ TEXT_PAIRS = (
          0.3)}, {"truncated_frac": after(10, 0.394, 0.3)}, WARN, WATCH, family="grpo"),
     Contrast("completions-truncated", "all of them are", {"truncated_frac": 1.0},
          {"truncated_frac": 0.99}, CRIT, WATCH, family="grpo"),
+    Contrast("completions-truncated", "nine of ten are for twenty updates", {"truncated_frac":
+         0.95, **STILL}, {}, WARN, WATCH, family="grpo", count=23, otherwise_count=20),
+    Contrast("completions-truncated", "more than nine of ten are", {"truncated_frac": 0.91,
+         **STILL}, {"truncated_frac": 0.89}, WARN, WATCH, family="grpo"),
+    Contrast("completions-truncated", "the reward does not rise beside it", {"truncated_frac":
+         0.95, **STILL}, RISES, WARN, WATCH, family="grpo"),
     Contrast("length-runaway", "the reward does not rise", {"resp_len_mean": after(30, 250.0,
          120.0), **STILL}, RISES, WATCH, 0, family="grpo"),
     Contrast("length-runaway", "it doubled", {"resp_len_mean": after(30, 246.0, 120.0),

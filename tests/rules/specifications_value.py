@@ -173,6 +173,12 @@ ENTROPY_PAIRS = (
     Contrast("entropy-collapsed", "shorter responses explain the loss", {"entropy": None,
          "seq_entropy": after(12, 5.0, 100.0), "reward_mean": 0.5}, {"resp_len_mean": after(12,
          20.0, 50.0)}, WARN, 0, family="rlhf"),
+    Contrast("entropy-collapsed", "samples were all alike from the start", {"entropy": 0.00485,
+         "reward_mean": 0.5}, {"entropy": 0.00515}, WARN, 0, family="grpo"),
+    Contrast("entropy-collapsed", "samples are alike still", {"entropy": 0.004, "reward_mean":
+         0.5}, {"entropy": after(3, 0.006, 0.004)}, WARN, 0, family="grpo"),
+    Contrast("entropy-collapsed", "the reward does not rise without entropy", {"entropy": 0.004,
+         "reward_mean": 0.5}, {"reward_mean": steady_gain}, WARN, WATCH, family="grpo"),
     Contrast("policy-collapsed", "the reward was gained before and kept", {"entropy": after(20,
          1e-5, 0.69), "approx_kl": after(20, 1e-9, 0.01), "clip_fraction": after(20, 0.0, 0.1),
          **FLAT}, {"reward_mean": learned, "entropy": lambda i: 0.69 * 0.7**i}, CRIT, 0),
@@ -199,6 +205,8 @@ ENTROPY_PAIRS = (
     Contrast("entropy-explodes", "it is a quarter above its start and trebled soon after",
          {"entropy": after(10, 3.09, 1.0), "reward_mean": 0.5}, {"entropy": after(10, 2.91,
          1.0), "reward_mean": 0.5}, WATCH, 0, family="grpo"),
+    Contrast("entropy-explodes", "there is any to speak of", {"entropy": after(30, 0.0123,
+         0.002), **FLAT}, {"entropy": after(30, 0.0117, 0.002)}, WATCH, 0, family="grpo"),
     Contrast("entropy-explodes", "it climbed by half of its start", {"entropy": lambda i: 1.0 +
          0.022 * i, "reward_mean": 0.5}, {"entropy": lambda i: 1.0 + 0.018 * i}, WATCH, 0,
          family="grpo"),

@@ -116,9 +116,10 @@ def test_a_setting_that_proves_the_root_stands_before_its_consequence(
     """A policy drifts from its reference for a rate of 0.1, not for a penalty that is too weak."""
     run = RuleContext(Profile("trl-grpo", "grpo", {"learning_rate": rate, "beta": 0.4}))
     run.add_row(Row(Mark(0, 1, 1.0), {"lr": rate, "reward_mean": 0.5}))
+    run.open_severities[rule] = Severity.WARN
     causes, advice = explain_cause(BY_ID[rule], run)
-    assert causes[-2:] == BY_ID[rule].causes
     assert (causes[0] == "learning rate far too high") is is_root
+    assert not any("too low" in cause for cause in causes)
     assert advice[0].startswith("lower learning_rate (0.1 now") is is_root
 
 

@@ -82,14 +82,15 @@ def test_the_tables_name_what_there_is() -> None:
     assert all(text.when in cases for some in causes.texts.values() for text in some)
     assert all(some[-1].when == ANY_CASE for some in causes.texts.values())
     assert all(families <= FAMILY_NAMES.keys() for families in causes.families.values())
-    rules = {name.removeprefix(RULE_PREFIX) for name in counts.symptoms if name not in FACTS}
+    counted = {*counts.control, *counts.text}
+    rules = {name.removeprefix(RULE_PREFIX) for name in counted if name not in FACTS}
     assert rules <= BY_ID.keys()
 
 
 def test_no_symptom_was_seen_more_often_than_it_could_be() -> None:
     """Nor in more runs than there are."""
     counts = cause_counts()
-    for name, symptom in counts.symptoms.items():
+    for name, symptom in (*counts.control.items(), *counts.text.items()):
         for cause, runs in counts.runs.items():
             assert 0 <= symptom.there[cause] <= symptom.could[cause] <= runs, (name, cause)
 
@@ -108,6 +109,7 @@ def test_counting_says_in_how_many_of_the_runs_that_could_show_it() -> None:
     assert (of["approx KL 0"]["horizon"], of["approx KL 0"]["step too large"]) == ("1/2", "1/1")
     assert of["rule reward-crash"]["horizon"] == "2/3"
     assert "once" not in of
+    assert {line[1] for line in lines} == {"", "control"}
     assert TABLE.exists()
 
 

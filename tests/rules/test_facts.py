@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import pytest
@@ -15,6 +15,7 @@ from tests.rules.specifications import at, within
 from tests.rules.test_critic_symptoms import COSTS
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
+    GRPO_COLUMNS,
     HEALTHY_COLUMNS,
     TRAINER_BY_FAMILY,
     VALUE_BASED_COLUMNS,
@@ -24,6 +25,7 @@ from tests.support.drawn_runs import (
 
 BASES: dict[str, DrawnColumns] = {
     "on-policy": CTRL_COLUMNS, "off-policy": COSTS, "value-based": VALUE_BASED_COLUMNS,
+    "grpo": GRPO_COLUMNS,
 }  # fmt: skip
 
 
@@ -49,6 +51,11 @@ def seen(
     for row in draw_rows(columns, count):
         context.add_row(row)
     return facts_seen(context)
+
+
+def each(rows: int, value: float) -> Callable[[int], float | None]:
+    """A metric that is logged with one in so many rows, as that of a new batch is."""
+    return lambda i: value if i % rows == 0 else None
 
 
 def falls_to(value: float, i: int) -> float:
@@ -155,10 +162,56 @@ EPSILON = (
     FactPair("critic loss beyond the squared returns", {"total_loss": 1.03e4, "reward_mean": 100.0},
          {"total_loss": 0.97e4, "reward_mean": 100.0}),
 )
+
+LANGUAGE = (
+    FactPair("samples without entropy from the start", {"entropy": after(2, 0.5, 0.0097)},
+         {"entropy": after(2, 0.5, 0.0103)}),
+    FactPair("samples without entropy from the start", {"entropy": after(2, 0.5, 0.001)},
+         {"entropy": after(1, 0.5, 0.001)}),
+    FactPair("entropy above 1.5 nats a token from the start", {"entropy": after(2, 0.5, 1.53)},
+         {"entropy": after(2, 0.5, 1.47)}),
+    FactPair("KL to the reference 0", {"ref_kl_token": after(20, 0.97e-5, 1e-7)},
+         {"ref_kl_token": after(20, 1.03e-5, 1e-7)}),
+    FactPair("KL to the reference 0", {"ref_kl_token": 0.0}, count=10, other_count=9),
+    FactPair("KL to the reference stays tiny", {"ref_kl_token": 0.00291},
+         {"ref_kl_token": 0.00309}),
+    FactPair("KL to the reference stays tiny", {"ref_kl_token": 1.03e-5},
+         {"ref_kl_token": 0.97e-5}),
+    FactPair("KL to the reference above 0.1 a token within 20 updates",
+         {"ref_kl_token": at(19, 0.103, 0.01)}, {"ref_kl_token": at(19, 0.097, 0.01)}),
+    FactPair("KL to the reference above 0.1 a token within 20 updates",
+         {"ref_kl_token": after(19, 0.2, 0.01)}, {"ref_kl_token": after(20, 0.2, 0.01)}),
+    FactPair("samples clipped, more than 15 %", {"clip_fraction": 0.155},
+         {"clip_fraction": 0.145}),
+    FactPair("samples clipped, more than 15 %",
+         {"clip_fraction": None, "clip_low": 0.08, "clip_high": 0.075},
+         {"clip_fraction": None, "clip_low": 0.08, "clip_high": 0.065}),
+    FactPair("never clipped, though batches are used again",
+         {"ref_kl_token": 0.2, "clip_high": 0.0, "reward_mean": each(2, 0.5)},
+         {"ref_kl_token": 0.2, "clip_high": at(4, 1e-4, 0.0), "reward_mean": each(2, 0.5)}),
+    FactPair("never clipped, though batches are used again",
+         {"ref_kl_token": 0.2, "clip_high": 0.0, "reward_mean": each(2, 0.5)},
+         {"ref_kl_token": 0.2, "clip_high": 0.0, "reward_mean": 0.5}),
+    FactPair("never clipped, though batches are used again",
+         {"ref_kl_token": 0.2, "clip_high": 0.0, "reward_mean": each(2, 0.5)},
+         {"ref_kl_token": 0.09, "clip_high": 0.0, "reward_mean": each(2, 0.5)}),
+    FactPair("gradient 0", {"grad_norm": 0.97e-6}, {"grad_norm": at(3, 1.03e-6, 0.0)}),
+    FactPair("groups of equal rewards", {"frac_zero_std": 0.82}, {"frac_zero_std": 0.78}),
+    FactPair("rewards average nothing beside their spread",
+         {"reward_mean": lambda i: 0.145 + (-1) ** i, "reward_std": 10.0},
+         {"reward_mean": lambda i: 1.6 + (-1) ** i, "reward_std": 10.0}),
+    FactPair("rewards average nothing beside their spread",
+         {"reward_mean": 0.1, "reward_std": 10.0}, count=5, other_count=4),
+    FactPair("completions never at the length limit", {"truncated_frac": at(5, 0.19, 0.0)},
+         {"truncated_frac": at(5, 0.21, 0.0)}),
+    FactPair("more than 8 updates a batch of completions", {"reward_mean": each(8, 0.5)},
+         {"reward_mean": each(7, 0.5)}, count=56, other_count=56),
+)
 # fmt: on
 
 PAIRS = (
     *CONTROL,
+    *(replace(pair, family="grpo") for pair in LANGUAGE),
     *(replace(pair, family="off-policy") for pair in REPLAY),
     *(replace(pair, family="value-based") for pair in EPSILON),
 )

@@ -148,15 +148,16 @@ DIFFERENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "of causes that are about as likely another one is the first": {
         "cartpole-clip-off-lr-x10-s11": (*OWN, "CleanRL's names"),
         "cartpole-reward-x1000-midway-s21": ("CleanRL's names",),
-        "pendulum-reward-x1000-s11": SCALED[:1],
+        "pendulum-observations-zero-s11": SCALED[:1],
+        "pendulum-reward-x1000-s11": OWN[:2],
         "reacher-reward-flipped-midway-s11": SCALED[:1],
-        "crane-trpo-actions-random-midway-s564807": SCALED[:1],
         "crane-trpo-observations-zero-midway-s479937": SCALED[:1],
     },
     "what the critic's values are beside the rewards tells causes apart": {
         "crane-td3-healthy-s81648": SCALED,
         "crane-td3-weights-reloaded-midway-s846345": SCALED,
         "crane-td3-reward-zero-s364997": ("rewards plus 1,000",),
+        "cards-dqn-reward-zero-s315847": ("rewards plus 1,000",),
         "pointmass-sac-reward-flipped-s12": ("rewards plus 1,000",),
         "pusher-sac-loss-reversed-s712404": ("rewards plus 1,000",),
     },

@@ -23,7 +23,7 @@ from ppo_top.catalogue import (
 )
 from ppo_top.model import ConfigValue
 from ppo_top.rules.advice.advised_option import RATE_FOLLOWS_NOTE, AdvisedOption
-from ppo_top.rules.advice.causes import proven_text, ranked_advice
+from ppo_top.rules.advice.causes import ranked_advice
 from ppo_top.rules.advice.contradictions import direction_of, without_repeats
 from ppo_top.rules.advice.phrases import ADVICE_PHRASES, RATE_FOLLOWS_KL
 from ppo_top.rules.advice.symptoms import rate_high, rate_low
@@ -202,11 +202,7 @@ FINDING_ADVICE = 6
 def explain_cause(rule: Rule, run: RuleContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What may stand behind a finding at the newest row, likeliest first, and what to try."""
     if not rule.ranks_causes:
-        root = proven_text(rule.root_cause, run) if rule.root_cause else None
-        if root is None:
-            return rule.causes, fill_advice(rule.remedies, run)
-        advice = fill_advice((*root.remedies[:1], *rule.remedies), run)
-        return (root.sentence, *rule.causes), without_repeats(advice, run.profile.trainer_id)
+        return rule.causes, fill_advice(rule.remedies, run)
     causes, templates = ranked_advice(run)
     advice = fill_advice((*templates, *rule.remedies), run)
     return causes, without_repeats(advice, run.profile.trainer_id)[:FINDING_ADVICE]

@@ -9,11 +9,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from ppo_top.catalogue.causes import ANY_CASE, CauseCounts, CauseText, cause_counts, known_causes
+from ppo_top.catalogue.causes import (
+    ANY_CASE,
+    CauseCounts,
+    CauseText,
+    SymptomCounts,
+    cause_counts,
+    known_causes,
+)
 from ppo_top.rules.advice.contradictions import without_opposites
 from ppo_top.rules.advice.symptoms import facts_seen
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.terms import WATCH
+from ppo_top.rules.engine.terms import LLM_FAMILIES, PREFERENCE, WATCH
 
 MOST_CAUSES = 3
 """Causes stated first; more are no answer."""
@@ -52,17 +59,23 @@ def cause_scores(
     """
     counted = counted or cause_counts()
     causes, runs = known_causes(), counted.runs
+    counts = counted.text if is_text(family) else counted.control
     seen = {fact for fact, holds in symptoms.items() if holds}
     of_family = {cause for cause in causes.texts if family in causes.families.get(cause, {family})}
     proven = {cause for fact, cause in causes.proofs.items() if fact in seen} & of_family
     scores = {
         cause: math.log(_how_common(counted, cause, family))
-        + sum(_weight(counted, name, cause, holds) for name, holds in symptoms.items())
+        + sum(_weight(counts.get(name), cause, holds) for name, holds in symptoms.items())
         for cause in proven or runs
         if cause in of_family
         and (proven or not any((cause, fact) in causes.vetoes for fact in seen))
     }
     return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
+
+
+def is_text(family: str) -> bool:
+    """Whether it is about language models, whose symptoms are counted apart."""
+    return family in LLM_FAMILIES or family == PREFERENCE
 
 
 def _how_common(counts: CauseCounts, cause: str, family: str) -> float:
@@ -71,12 +84,11 @@ def _how_common(counts: CauseCounts, cause: str, family: str) -> float:
     return counts.by_family.get(family, {}).get(cause, 0) + FAMILY_RUNS * usual
 
 
-def _weight(counts: CauseCounts, symptom: str, cause: str, holds: bool) -> float:
+def _weight(counted: SymptomCounts | None, cause: str, holds: bool) -> float:
     """The logarithm of how often a cause's runs show, or do not show, a symptom.
 
     `UNSEEN_RUNS`, which show it as often as all runs do, are added to what was counted.
     """
-    counted = counts.symptoms.get(symptom)
     if counted is None:
         return 0.0
     usual = (sum(counted.there.values()) + 0.5) / (sum(counted.could.values()) + 1.0)
@@ -93,13 +105,6 @@ def likely_causes(run: RuleContext) -> tuple[list[CauseText], str]:
     close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)
     looks = (text.look for text in texts[:2] if text.look)
     return texts, next(looks, "") if close else ""
-
-
-def proven_text(cause: str, run: RuleContext) -> CauseText | None:
-    """What is said of a cause if a setting in the log proves it, else None."""
-    symptoms = symptoms_of(run)
-    proofs = (fact for fact, proven in known_causes().proofs.items() if proven == cause)
-    return cause_text(cause, symptoms, run.family) if any(map(symptoms.get, proofs)) else None
 
 
 def cause_text(cause: str, symptoms: Mapping[str, bool], family: str) -> CauseText:

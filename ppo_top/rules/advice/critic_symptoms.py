@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from ppo_top.rules.engine.context import CRITIC_LOSSES, RuleContext
+from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import OFF_POLICY, VALUE_BASED
+from ppo_top.rules.engine.terms import GRPO, OFF_POLICY, PREFERENCE, VALUE_BASED
 
 LIMITS: Mapping[str, float] = {
     "values_none": 0.1,  # of one step's reward
@@ -108,9 +109,15 @@ def values_beyond(run: RuleContext) -> bool | None:
     return abs(value) > max(abs(reward.history.high), abs(reward.history.low))
 
 
+def critic_loss(run: RuleContext) -> History | None:
+    """The critic's loss; what trains a language model without a critic is none."""
+    without = run.family in (GRPO, PREFERENCE)
+    return None if without else run.first_logged(CRITIC_LOSSES)
+
+
 def _loss_growth(run: RuleContext) -> float | None:
     """The critic's loss, as a multiple of its first values."""
-    loss = run.first_logged(CRITIC_LOSSES)
+    loss = critic_loss(run)
     if loss is None or loss.count < 10 or not loss.initial_level > 0.0:
         return None
     return loss.level / loss.initial_level
@@ -139,7 +146,7 @@ def _loss_share(run: RuleContext) -> float | None:
 
     On-policy learners often normalise rewards: their losses have another unit.
     """
-    loss, reward = run.first_logged(CRITIC_LOSSES), run.reward
+    loss, reward = critic_loss(run), run.reward
     if run.family not in (OFF_POLICY, VALUE_BASED) or loss is None:
         return None
     if reward is None or reward.history.count < 3:

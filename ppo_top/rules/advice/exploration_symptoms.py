@@ -11,6 +11,7 @@ from ppo_top.rules.engine.stats import median
 
 LIMITS: Mapping[str, float] = {
     "entropy_moved": 0.1,
+    "entropy_least": 0.001,  # nats
     "entropy_low": 0.2,
     "std_times": 1.5,
     "coefficient": 5.0,
@@ -45,7 +46,8 @@ def entropy_rises(run: RuleContext) -> bool | None:
         return std.last > LIMITS["std_times"] * std.first[0]
     if history is None or not history.first:
         return None
-    return history.last > history.first[0] + LIMITS["entropy_moved"] * abs(history.first[0])
+    moved = max(LIMITS["entropy_moved"] * abs(history.first[0]), LIMITS["entropy_least"])
+    return history.last > history.first[0] + moved
 
 
 def entropy_at_start(run: RuleContext) -> bool | None:

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from ppo_top.catalogue import option_default
-from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, values_short
+from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, critic_loss, values_short
 from ppo_top.rules.advice.exploration_symptoms import EXPLORATION_FACTS
-from ppo_top.rules.engine.context import CRITIC_LOSSES, REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.advice.language_symptoms import LANGUAGE_FACTS
+from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ON_POLICY
 
@@ -169,7 +170,7 @@ def reward_jumped(run: RuleContext) -> bool | None:
 
 def critic_loss_near_zero(run: RuleContext) -> bool | None:
     """The loss of the critic is tiny beside the rewards: there is nothing to predict."""
-    history, reward = run.first_logged(CRITIC_LOSSES), run.reward
+    history, reward = critic_loss(run), run.reward
     if history is None or reward is None:
         return None
     return history.level < LIMITS["loss_none"] * reward.scale**2
@@ -275,6 +276,7 @@ FACTS: Mapping[str, Fact] = {
     "explained variance always exactly 0": same_value,
     **EXPLORATION_FACTS,
     **CRITIC_FACTS,
+    **LANGUAGE_FACTS,
     "action values near 0 at a usual learning rate": untrained_values,
     "no loss logged": no_loss,
     "NaN or infinite": not_finite,

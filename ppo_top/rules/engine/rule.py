@@ -108,7 +108,6 @@ class Rule(NamedTuple):
     complete. `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `ranks_causes`: much may
     stand behind it, so that a finding states those causes that the run's other symptoms make
     likely, and `causes` are only what it usually is.
-    `root_cause`: a cause of the catalogue that stands before its own where a setting proves it.
     `members` are the rules that a diagnosis across metrics explains; it is asked while one of those
     that it `needs` is open, or was within `RECENT_ROWS`. `asks_about` are other rules whose
     findings weigh in its assessment.
@@ -140,7 +139,6 @@ class Rule(NamedTuple):
     eased_to: Severity | None = None
     is_event: bool = False
     ranks_causes: bool = False
-    root_cause: str = ""
 
     @property
     def triggers(self) -> tuple[str, ...]:

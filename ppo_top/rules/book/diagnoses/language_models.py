@@ -127,6 +127,7 @@ RULES = (
         families=frozenset({GRPO}),
         limits={"share": 0.01, "gradient": 1e-06},
         persistence=DIAGNOSIS_PERSISTENCE,
+        ranks_causes=True,
         causes=("every completion gets the same reward",),
         remedies=(
             "prompts of mixed difficulty, partial credit",

@@ -21,7 +21,18 @@ def entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None
         return _sequence_entropy_collapsed(run, limits)
     if history.last_row != run.mark.row or not is_discrete(run):
         return None
-    return _collapse(run, limits, history.last, highest_initial_entropy(history), "entropy")
+    first = highest_initial_entropy(history)
+    if run.family in LLM_FAMILIES and max(first, history.last) < limits["none"]:
+        return _samples_alike(run, limits, history.last)
+    return _collapse(run, limits, history.last, first, "entropy")
+
+
+def _samples_alike(run: RuleContext, limits: RuleLimits, value: float) -> Assessment:
+    """A language model that was never sampled with any entropy: there is nothing to choose from."""
+    message = f"entropy is {num(value)} nats a token, and was from the start: all samples are alike"
+    paid = run.at_max or run.rising
+    level = INFO if paid else WARN if run.stuck else WATCH
+    return Assessment(level, value, limits["none"], message)
 
 
 def _sequence_entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -135,7 +146,14 @@ RULES = (
         stays_calm=_keeps_entropy,
         families=POLICY_GRADIENT,
         judged_at=("entropy", "seq_entropy"),
-        limits={"share": 0.10, "crit": 0.02, "clear": 0.15, "early": 20, "warmup": 3},
+        limits={
+            "share": 0.10,
+            "crit": 0.02,
+            "clear": 0.15,
+            "early": 20,
+            "none": 0.005,
+            "warmup": 3,
+        },
         persistence=k_of_n(3, 4),
         ranks_causes=True,
         causes=(

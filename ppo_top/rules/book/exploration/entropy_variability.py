@@ -20,7 +20,7 @@ def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A language model's entropy rises while something else gets worse."""
     history = run.histories["entropy"]
     first, value = initial_entropy(history), history.last
-    if first <= 0.0 or value <= limits["clear"] * first:
+    if first <= 0.0 or value <= max(limits["clear"] * first, first + limits["least"]):
         return None
     climbed = (
         history.rising()
@@ -132,7 +132,14 @@ RULES = (
         assess=entropy_explodes,
         stays_calm=_entropy_stays_low,
         families=LLM_FAMILIES,
-        limits={"clear": 1.25, "climb": 0.5, "points": 25, "times": 3.0, "warmup": 25},
+        limits={
+            "clear": 1.25,
+            "least": 0.01,
+            "climb": 0.5,
+            "points": 25,
+            "times": 3.0,
+            "warmup": 25,
+        },
         persistence=k_of_n(3, 4),
         causes=("learning rate too high", "entropy bonus too high", "sampler/trainer mismatch"),
         remedies=(

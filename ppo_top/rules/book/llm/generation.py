@@ -26,7 +26,8 @@ def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if (value > limits["crit"] and risen) or history.newest(5) == [1.0] * 5:
         return Assessment(CRIT, value, limits["clear"], message)
     if value > limits["warn"]:
-        return Assessment(WARN if risen else WATCH, value, limits["clear"], message)
+        stays = value > limits["crit"] and history.count >= limits["stays"] and not run.rising
+        return Assessment(WARN if risen or stays else WATCH, value, limits["clear"], message)
     return borderline(value, limits["clear"])
 
 
@@ -125,7 +126,7 @@ RULES = (
         assess=truncated,
         stays_calm=at_most("truncated_frac", "clear"),
         families=LLM_FAMILIES,
-        limits={"clear": 0.1, "warn": 0.3, "crit": 0.9, "risen": 0.1},
+        limits={"clear": 0.1, "warn": 0.3, "crit": 0.9, "risen": 0.1, "stays": 20},
         persistence={WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
         ranks_causes=True,
         causes=("length limit too short for the task", "the policy does not learn to stop"),

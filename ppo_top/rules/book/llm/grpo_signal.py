@@ -208,6 +208,7 @@ RULES = (
             "spread": 1e-6,
         },
         persistence={INFO: (4, 5), WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
+        ranks_causes=True,
         causes=(
             "prompts too easy or too hard: every answer gets the same reward",
             "the reward function returns only one value",
@@ -230,6 +231,7 @@ RULES = (
         stays_calm=_spread_stays_up,
         families=LLM_FAMILIES,
         limits={"share": 0.05, "clear": 0.1, "most": 0.7, "warmup": 10},
+        ranks_causes=True,
         causes=("every completion gets the same reward",),
         remedies=("read some samples", "harder or easier prompts", "a higher {temperature}"),
         source="TRL's guide: watch values that 'collapse to 0'",

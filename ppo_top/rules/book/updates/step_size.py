@@ -111,10 +111,12 @@ def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return Assessment(WATCH, value, limits["clear"], message + ", though steps are small")
     if value > limits["crit"]:
         return Assessment(CRIT, value, limits["clear"], message)
-    if value > limits["warn"] or _far_above_own(run, limits):
+    if value > limits["warn"]:
         return Assessment(WARN, value, limits["clear"], message)
     if value > limits["watch"]:
         return Assessment(WARN if _harm(run) else WATCH, value, limits["clear"], message)
+    if _far_above_own(run, limits):
+        return Assessment(WATCH, value, limits["clear"], message)
     return borderline(value, limits["clear"])
 
 
@@ -144,7 +146,7 @@ def clipped_share(run: RuleContext) -> float | None:
 
 
 def _far_above_own(run: RuleContext, limits: RuleLimits) -> bool:
-    """Token-level fractions are small: ten times the run's own level is a warning too."""
+    """Token-level fractions are small: ten times the run's own level is a sign too."""
     history = run.histories.get("clip_fraction")
     if run.family != GRPO or history is None or history.count < limits["own_points"]:
         return False
@@ -268,8 +270,9 @@ RULES = (
             "own_floor": 0.02,
             "warmup": 3,
         },
-        limit_overrides={GRPO: {"clear": 0.1, "watch": 0.2, "warn": 0.3, "crit": 0.4}},
+        limit_overrides={GRPO: {"clear": 0.1, "watch": 0.15, "warn": 0.2, "crit": 0.4}},
         persistence={INFO: (4, 5), WATCH: (4, 5), WARN: (3, 5), CRIT: (4, 5)},
+        ranks_causes=True,
         causes=(*KL_CAUSES[:2], "large advantages, or a clip range that is too narrow"),
         remedies=(
             *SMALLER_STEPS[:4],
@@ -278,6 +281,6 @@ RULES = (
         ),
         source="clip fraction below 0.2 is healthy, above 0.3 for long is not (SB3 practice, TRL)",
         grade="A",
-        grade_by_family={GRPO: "D"},
+        grade_by_family={GRPO: "C"},
     ),
 )
