@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -91,6 +92,8 @@ CONTROL = (
          {"reward_mean": lambda i: 2.0 if i == 4 else 1.0 if i < 20 else 150.0}),
     FactPair("critic loss near 0", {"value_loss": 0.97e-4, "reward_mean": 100.0},
          {"value_loss": 1.03e-4, "reward_mean": 100.0}),
+    FactPair("never NaN or infinite", {"value_loss": 1.0, "explained_variance": math.nan},
+         {"value_loss": at(29, math.nan, 1.0)}),
     FactPair("approx KL above 0.05", {"approx_kl": at(25, 0.06, 0.01)},
          {"approx_kl": at(24, 0.06, 0.01)}),
     FactPair("explained variance below -1", {"explained_variance": at(25, -2.0, 0.5)},
@@ -225,6 +228,17 @@ def test_a_fact_rests_on_these_rows(pair: FactPair) -> None:
     assert seen({**base, **pair.holds}, pair.count, pair.family, pair.config)[pair.fact]
     found = seen(other, pair.other_count, pair.family, pair.other_config)
     assert not found.get(pair.fact)
+
+
+@pytest.mark.parametrize("rule", ["non-finite", "hidden-nan"])
+def test_what_was_no_number_once_is_not_forgotten(rule: str) -> None:
+    """The value itself may have been followed by others."""
+    context = RuleContext(Profile("sb3", "on-policy"))
+    for row in draw_rows(CTRL_COLUMNS, 5):
+        context.add_row(row)
+    assert facts_seen(context)["never NaN or infinite"]
+    context.opened_rows[rule] = 2
+    assert not facts_seen(context)["never NaN or infinite"]
 
 
 def drawn_base(family: str) -> DrawnColumns:

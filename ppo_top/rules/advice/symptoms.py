@@ -226,6 +226,11 @@ def not_finite(run: RuleContext) -> bool | None:
     return any(name != "explained_variance" for name in run.non_finite_now)
 
 
+def always_finite(run: RuleContext) -> bool | None:
+    """No metric is NaN or infinite, and none was; nor does the console tell of one."""
+    return not not_finite(run) and run.opened_rows.keys().isdisjoint(("non-finite", "hidden-nan"))
+
+
 def reward_not_finite(run: RuleContext) -> bool | None:
     """The reward is NaN or infinite."""
     return any(name in run.non_finite_now for name in REWARD_CONCEPTS)
@@ -280,6 +285,7 @@ FACTS: Mapping[str, Fact] = {
     "action values near 0 at a usual learning rate": untrained_values,
     "no loss logged": no_loss,
     "NaN or infinite": not_finite,
+    "never NaN or infinite": always_finite,
     "reward NaN or infinite": reward_not_finite,
     "completions at the length limit": truncated,
     "completions at the length limit from the start": at_limit_from_start,
