@@ -20,9 +20,9 @@ SB3_METRICS = [
 """Thirty metrics, with Stable-Baselines3's names where it has them."""
 
 
-def csv_row(number: int, chance: random.Random) -> str:
+def update_values(number: int, chance: random.Random) -> list[float]:
     """All metrics of one update of a run that learns."""
-    values = [
+    return [
         float(number), number * 2048.0, 1200 + chance.random() * 50, number * 1.7,
         200 * (1 - math.exp(-number / 50)) + chance.gauss(0, 3), 100 + chance.random() * 20,
         0.008 + chance.random() * 0.004, 0.1 + chance.random() * 0.03, 0.2,
@@ -30,7 +30,11 @@ def csv_row(number: int, chance: random.Random) -> str:
         chance.random(), number * 10.0, -0.01 + chance.random() * 0.002, 5 + chance.random(),
         *(chance.gauss(0, 1) for _ in range(14)),
     ]  # fmt: skip
-    return ",".join(f"{value:.9g}" for value in values) + "\n"
+
+
+def csv_row(number: int, chance: random.Random) -> str:
+    """One update as a line of a CSV file."""
+    return ",".join(f"{value:.9g}" for value in update_values(number, chance)) + "\n"
 
 
 def write_run(folder: Path, rows: int) -> Path:

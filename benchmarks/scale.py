@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -21,18 +22,13 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.growing_logs import SB3_METRICS, update_values
 from ppo_top.files.follower import Follower
 from ppo_top.runs.pipeline import Pipeline
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 
-SCALE_TAGS = [
-    *(f"rollout/ep_{name}_mean" for name in ("rew", "len")),
-    *(f"train/{name}" for name in ("approx_kl", "clip_fraction", "entropy_loss", "value_loss")),
-    *(f"train/{name}" for name in ("explained_variance", "learning_rate", "loss", "std")),
-    *(f"extra/metric_{number}" for number in range(20)),
-]
 FILES_PER_FOLDER = 20
 RUN_AGE_S = 3600.0
 """How long ago the runs were last written."""
@@ -43,15 +39,14 @@ MAX_FIGURES = {"first_s": 2.0, "memory_mb": 250.0, "idle_percent": 2.0}
 
 
 def make_events(folder: Path, points: int) -> Path:
-    """One event file with all tags at every step."""
+    """One event file with all metrics at every step, of a run that learns."""
     from tensorboard.compat.proto.event_pb2 import Event
     from tensorboard.compat.proto.summary_pb2 import Summary
     from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-    writer = EventFileWriter(str(folder))
+    writer, chance = EventFileWriter(str(folder)), random.Random(0)
     for step in range(points):
-        for number, tag in enumerate(SCALE_TAGS):
-            value = 0.01 + 0.001 * ((step * 31 + number) % 7)
+        for tag, value in zip(SB3_METRICS, update_values(step + 1, chance), strict=True):
             summary = Summary(value=[Summary.Value(tag=tag, simple_value=value)])
             writer.add_event(Event(wall_time=1.7e9 + step, step=step * 2048, summary=summary))
     writer.close()
