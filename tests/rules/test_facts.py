@@ -178,6 +178,8 @@ LANGUAGE = (
     FactPair("KL to the reference 0", {"ref_kl_token": 0.0}, count=10, other_count=9),
     FactPair("KL to the reference stays tiny", {"ref_kl_token": 0.00291},
          {"ref_kl_token": 0.00309}),
+    FactPair("KL to the reference stays tiny", {"ref_kl_token": after(24, 0.001, 0.01)},
+         {"ref_kl_token": after(28, 0.001, 0.01)}),
     FactPair("KL to the reference stays tiny", {"ref_kl_token": 1.03e-5},
          {"ref_kl_token": 0.97e-5}),
     FactPair("KL to the reference above 0.1 a token within 20 updates",
@@ -239,6 +241,12 @@ def test_what_was_no_number_once_is_not_forgotten(rule: str) -> None:
     assert facts_seen(context)["never NaN or infinite"]
     context.opened_rows[rule] = 2
     assert not facts_seen(context)["never NaN or infinite"]
+
+
+def test_a_start_to_compare_with_takes_three_points() -> None:
+    """Before that nobody knows where the reward began."""
+    assert "reward below its start" not in seen(CTRL_COLUMNS, 2, "on-policy", {})
+    assert seen(CTRL_COLUMNS, 3, "on-policy", {})["reward below its start"] is False
 
 
 def drawn_base(family: str) -> DrawnColumns:

@@ -146,6 +146,17 @@ def test_a_muted_rule_is_silent_and_listed() -> None:
     }
 
 
+def test_a_rule_that_the_console_speaks_for_is_not_skipped() -> None:
+    """Its metric is not logged, but the trainer has printed what it is about."""
+    judge = Judge(profile())
+    rows = [Row(row.mark, {"reward_mean": 1.0}) for row in draw_rows(CTRL_COLUMNS, 5)]
+    for row in rows:
+        judge.add_row(row)
+    assert "ratio-off" in {skipped.rule for skipped in judge.skipped_rules()}
+    judge.add_text_evidence("ratio-off:warn", "skipped a batch", rows[-1].mark)
+    assert "ratio-off" not in {skipped.rule for skipped in judge.skipped_rules()}
+
+
 def test_a_goal_makes_a_plateau_a_fault_and_its_height_a_success() -> None:
     """Below the goal a plateau is warned of; at the goal the run has succeeded."""
     columns = {**CTRL_COLUMNS, "reward_mean": lambda i: min(20.0 + 10 * i, 200.0)}

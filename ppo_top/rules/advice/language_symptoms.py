@@ -68,11 +68,11 @@ def never_left(run: RuleContext) -> bool | None:
 
 
 def hardly_left(run: RuleContext) -> bool | None:
-    """The policy moves, but not away from its reference."""
+    """The policy moves, but stays beside its reference."""
     history = _drift(run)
     if history is None:
         return None
-    return LIMITS["drift_none"] <= history.size < LIMITS["drift_small"]
+    return history.size >= LIMITS["drift_none"] and history.level < LIMITS["drift_small"]
 
 
 def drifts_early(run: RuleContext) -> bool | None:

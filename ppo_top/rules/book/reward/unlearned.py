@@ -178,9 +178,8 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if below <= enough and not (sank and reward.looks >= limits["looks"]):
         return borderline(reward.history.last)
     on_policy = run.family in POLICY_GRADIENT
-    begun = reward.points < limits["starts"] * reward.start_points or not on_policy
     share = limits["early" if on_policy else "early_replay"]
-    early = begun if run.progress is None else run.progress < share
+    early = not on_policy if run.progress is None else run.progress < share
     message = f"reward is below where it started: {num(began)} -> {num(reward.smooth)}"
     level = WATCH if early else WARN
     return Assessment(level, reward.history.last, began, message, immediate=run.ended)
@@ -261,7 +260,6 @@ RULES = (
             "clear": 3.0,
             "early": 0.25,
             "early_replay": 0.6,
-            "starts": 2.0,
         },
         persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (5, 5), CRIT: (5, 5)},
         at_end=True,
