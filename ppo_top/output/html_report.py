@@ -167,7 +167,7 @@ def _verdict(run: Run, view: RunView, status: Status) -> str:
     if told is not None:
         lines.append(f"<p>{_text(told.worst.message)}</p>")
         pairs = [("since", f"{told.worst.when.removeprefix('since ')} · {told.worst.cost}")]
-        pairs += [("cause", " or ".join(told.causes))] * bool(told.causes)
+        pairs += [("cause", "; or ".join(told.causes))] * bool(told.causes)
         pairs += [("what led to it", " → ".join(told.chain))] * bool(told.chain)
         lines += [_pairs(pairs), _numbered(told.fixes[:3])]
     return f'<div class="verdict {status.value}">{"".join(lines)}</div>'

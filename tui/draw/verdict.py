@@ -92,7 +92,7 @@ def _explained(
     room = cells - len(_label("cause", cells))
     why: list[StyledLine] = []
     if explained.causes and left > 0:
-        causes = shorten(snap.display_text(" or ".join(explained.causes)), room)
+        causes = shorten(snap.display_text("; or ".join(explained.causes)), room)
         cause = "why" if explained.worst.severity is Severity.INFO else "cause"
         why.append(line((_label(cause, cells), "dim"), causes))
     if explained.chain and left > len(why):
