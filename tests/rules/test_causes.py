@@ -10,7 +10,7 @@ from benchmarks.cause_counts import TABLE, Symptoms, count_symptoms, table_lines
 from corpus.causes import FAULTS_BY_CAUSE, named_causes
 from ppo_top.catalogue.causes import ANY_CASE, cause_counts, known_causes
 from ppo_top.model import Finding, Mark, Profile, Severity, SeverityChange
-from ppo_top.rules.advice.causes import RULE_PREFIX, cause_scores
+from ppo_top.rules.advice.causes import RULE_PREFIX, cause_scores, likely_causes
 from ppo_top.rules.advice.contradictions import (
     direction_of,
     keep_consistent,
@@ -298,6 +298,14 @@ def test_at_most_three_causes_and_a_look_where_they_are_close() -> None:
     assert 2 <= len(found.causes) <= 3
     looks = {text.look for some in known_causes().texts.values() for text in some if text.look}
     assert looks & {*found.remedies}
+
+
+def test_where_one_cause_is_far_likelier_no_look_is_needed() -> None:
+    """A reward that is 0 in every row says so itself."""
+    constant: DrawnColumns = {"reward_mean": 0.0, "ep_len": 100.0}
+    texts, look = likely_causes(judged({**CTRL_COLUMNS, **constant}).context)
+    assert len(texts) > 1
+    assert (texts[0].cause, look) == ("constant reward", "")
 
 
 def test_causes_are_those_of_the_moment() -> None:

@@ -166,6 +166,20 @@ def test_a_goal_makes_a_plateau_a_fault_and_its_height_a_success() -> None:
     assert rules_found(reached, Severity.INFO) == {"at-ceiling"}
 
 
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["value_loss"], "value loss became NaN"),
+        (["value_loss", "approx_kl"], "value loss became NaN, and 1 more: approx KL"),
+    ],
+)
+def test_all_metrics_that_became_nan_at_once_are_named(names: list[str], message: str) -> None:
+    """The first by itself; the others are counted."""
+    rows = draw_rows({"reward_mean": 1.0, "value_loss": 0.5, "approx_kl": 0.01}, 5)
+    rows = [*rows, Row(Mark(5, 5, 5.0), {"reward_mean": 1.0} | dict.fromkeys(names, math.nan))]
+    assert first_finding(findings(profile(), rows), "non-finite").message == message
+
+
 def test_rules_that_cannot_look_say_why() -> None:
     """Missing concepts and other families are named, and warming up is counted."""
     judge = judged(profile(), draw_rows({"approx_kl": 0.01, "explained_variance": 0.5}, 3))

@@ -138,3 +138,20 @@ def test_calm_points_matter_only_beside_trouble() -> None:
     memory.close_finding()
     alert.append(memory.is_alert)
     assert alert == [False, True, False, True, False]
+
+
+@pytest.mark.parametrize(
+    ("levels", "steady"),
+    [("3333", False), ("33333", True), ("43333", False), ("443333", False), ("3333333", True)],
+)
+def test_a_finding_is_steady_once_its_longest_window_holds_one_level(
+    levels: str, steady: bool
+) -> None:
+    """Until then another point may change it, and before a finding nothing is steady."""
+    memory = Persistence(STEPS)
+    fed(levels, memory)
+    assert not memory.is_steady
+    memory.open_finding(0, len(levels))
+    assert memory.is_steady is steady
+    fed(".", memory)
+    assert not memory.is_steady
