@@ -139,7 +139,8 @@ RULES = (
     Rule(
         id="entropy-collapsed",
         title="Entropy collapsed",
-        description="entropy falls to a small share of its initial value without a gain in reward",
+        description="entropy falls to a small share of its initial value without a gain in reward, "
+        "or a language model is sampled with none from the start",
         concepts=("entropy",),
         assess=entropy_collapsed,
         asks_about=("reward-crash", "kl-high"),

@@ -120,7 +120,7 @@ RULES = (
     Rule(
         id="completions-truncated",
         title="Completions truncated",
-        description="a growing share of completions reaches the length limit",
+        description="a growing share of completions reaches the length limit, or nearly all do",
         concepts=("truncated_frac",),
         related=("resp_len_mean",),
         assess=truncated,
