@@ -138,6 +138,13 @@ TEXT_PAIRS = (
     Contrast("reward-plateau", "more than four fifths of the groups tie", {"reward_mean":
          lambda i: min(1.0, 0.05 * i) + jitter(i, 0.02), "frac_zero_std": 0.82},
          {"frac_zero_std": 0.78}, WATCH, INFO, family="grpo", count=120),
+    Contrast("reward-plateau", "the learning rate has all but run out", {"reward_mean":
+         lambda i: min(1.0, 0.05 * i) + jitter(i, 0.02), "lr": lambda i: 1e-6 if i == 0 else
+         0.97e-8}, {"lr": lambda i: 1e-6 if i == 0 else 1.03e-8}, WATCH, INFO, family="grpo",
+         count=120),
+    Contrast("reward-plateau", "a tenth of the first entropy is left", {"reward_mean":
+         lambda i: min(1.0, 0.05 * i) + jitter(i, 0.02), "entropy": after(40, 0.097, 1.0)},
+         {"entropy": after(40, 0.103, 1.0)}, WATCH, INFO, family="grpo", count=120),
     Contrast("preference-inverted", "it gets worse", {"preference_accuracy": 0.3,
          "preference_margin": lambda i: -0.01 * i}, {"preference_margin": lambda i: -0.5 + 0.01 *
          i}, WARN, 0, family="preference"),

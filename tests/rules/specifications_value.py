@@ -144,6 +144,9 @@ VALUE_LOSS_PAIRS = (
          WATCH, 0),
     Contrast("value-loss-rising", "forty updates have passed", {"value_loss": 10.0,
          "explained_variance": 0.1, **FLAT}, {}, WATCH, 0, count=43, otherwise_count=40),
+    Contrast("value-loss-rising", "nothing was gained where nobody knows what is explained",
+         {"value_loss": 10.0, "explained_variance": None, **FLAT}, {"reward_mean": lambda i:
+         min(10.0 * i, 200.0) + jitter(i, 3)}, WATCH, INFO),
     Contrast("value-loss-zero", "the log is rounded", {"value_loss": after(30, 0.0, 5.0),
          **FLAT}, {}, WARN, 0, otherwise_trainer="custom"),
     Contrast("value-loss-zero", "a control task was learned", {"value_loss": after(30, 0.0,

@@ -81,6 +81,7 @@ CONTROL = (
     FactPair("fewer than 64 steps an update", {"iteration": lambda i: 16.0 * i, "n_updates": None},
          {"iteration": lambda i: 15.0 * i, "n_updates": None}),
     FactPair("reward constant", {"reward_mean": 1.0}, count=3, other_count=2),
+    FactPair("reward always 0", {"reward_mean": 0.0}, {"reward_mean": at(5, 0.1, 0.0)}),
     FactPair("reward fell within a few rows", {"reward_mean": lambda i: falls_to(105.0, i)},
          {"reward_mean": lambda i: falls_to(110.0, i)}),
     FactPair("reward fell within a few rows", {"reward_mean": lambda i: falls_to(100.0, i)},

@@ -24,10 +24,10 @@ def _uses_gpu(run: RuleContext, limits: RuleLimits) -> bool:
 
     A node may have a GPU that the training has nothing to do with.
     """
-    memory, busy = run.histories.get("gpu_memory"), run.histories.get("gpu_busy")
+    memory = run.histories.get("gpu_memory")
     if memory is not None:
         return memory.last >= limits["memory"]
-    return busy is not None and busy.high >= limits["used"]
+    return run.histories["gpu_busy"].high >= limits["used"]
 
 
 RULES = (
