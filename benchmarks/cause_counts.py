@@ -51,6 +51,7 @@ LEAST_RUNS = 2
 
 HEAD = """\
 # How many runs of each cause showed a symptom when the first warning came, of those that could.
+# The second column says of what: control tasks or text, and of `runs` the family.
 # Written by `python -m benchmarks.cause_counts` from the runs of corpus/ that are marked *tune*.
 """
 

@@ -200,6 +200,7 @@ LETTER_FAULTS = {
 
 HEALTHY_SEEDS = (1, 2, 3)
 FIRST_FAULT_SEED = 20
+FIRST_EVERY_FAULT_SEED = 40
 FAULTS_A_SETUP = 5
 
 LETTER_WAYS = ("trainer_state", "console", "jsonl")
@@ -253,9 +254,6 @@ def planned_letter_runs(setups: Sequence[LetterSetup] = LETTER_SETUPS) -> list[P
             fault = known[(first + turn) % len(known)]
             turns[turn + 1].append((setup.name, fault, FIRST_FAULT_SEED + number))
     return [run for turn in turns for run in turn]
-
-
-FIRST_EVERY_FAULT_SEED = 40
 
 
 def every_letter_fault() -> list[PlannedLetterRun]:

@@ -21,6 +21,8 @@ from corpus.letter_tasks import (
     draw_answer,
     draw_prompt,
     errors,
+    every_letter_fault,
+    letter_faults_of,
     letter_hyperparameters,
     letter_onset,
     letter_setup,
@@ -146,3 +148,13 @@ def test_a_fault_midway_begins_after_55_percent() -> None:
     setup = letter_setup("rloo-reversed")
     assert letter_onset(setup, LETTER_FAULTS["lr-x100-midway"]) == 55
     assert letter_onset(setup, LETTER_FAULTS["lr-x100"]) == 0
+
+
+def test_every_fault_of_the_tuned_configurations_is_trained_once_more() -> None:
+    """None of *check* or *last*, and with seeds that no other planned run has."""
+    runs = every_letter_fault()
+    assert {LETTER_TASKS[letter_setup(name).task].split for name, *_ in runs} == {"tune"}
+    for name in {run[0] for run in runs}:
+        faults = [fault for each, fault, _ in runs if each == name]
+        assert faults == letter_faults_of(letter_setup(name))
+    assert {seed for *_, seed in runs}.isdisjoint(seed for *_, seed in planned_letter_runs())

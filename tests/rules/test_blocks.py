@@ -24,6 +24,7 @@ from ppo_top.settings import Settings
 from tests.rules.cases import RuleCase
 from tests.rules.test_rule_cases import ALL_CASES, about
 from tests.support.drawn_runs import (
+    GRPO_COLUMNS,
     HEALTHY_COLUMNS,
     TRAINER_BY_FAMILY,
     DrawnColumn,
@@ -185,6 +186,24 @@ def test_what_stays_open_stays_as_bad(monkeypatch: pytest.MonkeyPatch) -> None:
                 now += 1
             skipped.add(by_blocks._rules[index].rule.id)
     assert skipped == {each.id for each in RULES if each.keeps_level is not None}
+
+
+@pytest.mark.parametrize("first", [0.004, 0.02])
+def test_a_language_model_without_entropy_is_seen_in_blocks_too(first: float) -> None:
+    """Its entropy never falls: the share of the first value that is left tells nothing."""
+    columns: DrawnColumns = {
+        **GRPO_COLUMNS,
+        "entropy": lambda i: first if i < 3 else 0.02 if i < 30 else 0.004,
+        "reward_mean": 0.5,
+    }
+    rows = list(draw_rows(columns, 60))
+    about_text = Profile("trl-grpo", "grpo")
+    assert_blocks_agree(about_text, rows, seed=1)
+    judge = Judge(about_text)
+    for row in rows:
+        judge.add_row(row)
+    found = {finding.rule for finding in judge.findings}
+    assert ("entropy-collapsed" in found) is (first < 0.005)
 
 
 @pytest.mark.parametrize("path", sorted(CORPUS_RUNS.glob("*/"))[::3], ids=lambda path: path.name)

@@ -23,11 +23,11 @@ def entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None
         return None
     first = highest_initial_entropy(history)
     if run.family in LLM_FAMILIES and max(first, history.last) < limits["none"]:
-        return _samples_alike(run, limits, history.last)
+        return _never_random(run, limits, history.last)
     return _collapse(run, limits, history.last, first, "entropy")
 
 
-def _samples_alike(run: RuleContext, limits: RuleLimits, value: float) -> Assessment:
+def _never_random(run: RuleContext, limits: RuleLimits, value: float) -> Assessment:
     """A language model that was never sampled with any entropy: there is nothing to choose from."""
     message = f"entropy is {num(value)} nats a token, and was from the start: all samples are alike"
     paid = run.at_max or run.rising
@@ -128,6 +128,8 @@ def _entropy_stays_above(run: RuleContext, block: RowBlock, share: float) -> boo
 
 
 def _keeps_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    if run.family in LLM_FAMILIES and block.low("entropy") < limits["none"]:
+        return False
     return _entropy_stays_above(run, block, limits["clear"])
 
 
