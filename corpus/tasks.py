@@ -12,6 +12,7 @@ from corpus.control_task import (
 )
 from corpus.unseen_tasks import (
     FIRST_LAST_TASKS,
+    FOURTH_LAST_TASKS,
     LAST_TASKS,
     LATER_TASKS,
     SECOND_LAST_TASKS,
@@ -231,6 +232,6 @@ CONTROL_TASKS |= {
     task.name: task
     for task in (
         *FAMILY_TASKS, *FURTHER_TASKS, *LATER_TASKS, *FIRST_LAST_TASKS, *SHAPE_TASKS,
-        *SECOND_LAST_TASKS, *THIRD_LAST_TASKS, *LAST_TASKS,
+        *SECOND_LAST_TASKS, *THIRD_LAST_TASKS, *FOURTH_LAST_TASKS, *LAST_TASKS,
     )
 }  # fmt: skip

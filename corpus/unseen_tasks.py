@@ -196,48 +196,94 @@ THIRD_LAST_TASKS = (
 )  # fmt: skip
 """The tasks of the third last part, before it was judged; now in *tune* and *check*."""
 
-LAST_TASKS = (
+FOURTH_LAST_TASKS = (
     on_policy(
-        "typing-ppo", "Typing-v0", "last", 30_000,
+        "typing-ppo", "Typing-v0", "tune", 30_000,
         options={"n_steps": 64, "batch_size": 256, "n_epochs": 5, "learning_rate": 2e-3},
     ),
     on_policy(
-        "delivery-ppo", "Delivery-v0", "last", 60_000,
+        "delivery-ppo", "Delivery-v0", "tune", 60_000,
         options={"n_steps": 128, "batch_size": 256, "n_epochs": 8, "learning_rate": 2e-3},
     ),
     on_policy(
-        "market-a2c", "Market-v0", "last", 40_000, log_interval=8, algorithm="A2C",
+        "market-a2c", "Market-v0", "tune", 40_000, log_interval=8, algorithm="A2C",
         normalize=True, options={"n_steps": 16, "learning_rate": 1e-3},
     ),
     on_policy(
-        "dam-trpo", "Dam-v0", "last", 40_000, algorithm="TRPO", normalize=True,
+        "dam-trpo", "Dam-v0", "tune", 40_000, algorithm="TRPO", normalize=True,
         options={"n_steps": 96, "learning_rate": 1e-3, "target_kl": 0.02},
     ),
-    value_based("parking-dqn", "Parking-v0", "last", 8_000, log_interval=10),
-    value_based("delivery-dqn", "Delivery-v0", "last", 9_000, log_interval=2),
-    value_based("market-dqn", "Market-v0", "last", 7_000, log_interval=2, options={"gamma": 0.9}),
-    value_based("typing-qrdqn", "Typing-v0", "last", 7_000, log_interval=4, options={
+    value_based("parking-dqn", "Parking-v0", "tune", 8_000, log_interval=10),
+    value_based("delivery-dqn", "Delivery-v0", "tune", 9_000, log_interval=2),
+    value_based("market-dqn", "Market-v0", "tune", 7_000, log_interval=2, options={"gamma": 0.9}),
+    value_based("typing-qrdqn", "Typing-v0", "tune", 7_000, log_interval=4, options={
         "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10}, "gamma": 0.9,
     }),
-    off_policy("dam-sac", "Dam-v0", "last", 6_000, options={"gradient_steps": 2}),
+    off_policy("dam-sac", "Dam-v0", "tune", 6_000, options={"gradient_steps": 2}),
     off_policy(
-        "drone-td3", "Drone-v0", "last", 6_000,
+        "drone-td3", "Drone-v0", "tune", 6_000,
         options={"gradient_steps": 4, "learning_rate": 1e-3, "action_noise": 0.3},
     ),
     off_policy(
-        "drone-ddpg", "Drone-v0", "last", 6_000,
+        "drone-ddpg", "Drone-v0", "tune", 6_000,
         options={"gradient_steps": 4, "learning_rate": 1e-3, "action_noise": 0.3},
     ),
     off_policy(
-        "walker-tqc", "Walker2d-v5", "last", 5_000,
+        "walker-tqc", "Walker2d-v5", "tune", 5_000,
         options={"gradient_steps": 4, "learning_rate": 1e-3},
     ),
-    own("delivery-own-ppo", "Delivery-v0", "last", 60_000, OTHER_OWN_LOGS, n_steps=64),
-    own("parking-own-ppo", "Parking-v0", "last", 40_000, OWN_LOGS, n_steps=64),
-    own("typing-own-dqn", "Typing-v0", "last", 16_000, OTHER_OWN_LOGS, gamma=0.9),
+    own("delivery-own-ppo", "Delivery-v0", "tune", 60_000, OTHER_OWN_LOGS, n_steps=64),
+    own("parking-own-ppo", "Parking-v0", "tune", 40_000, OWN_LOGS, n_steps=64),
+    own("typing-own-dqn", "Typing-v0", "tune", 16_000, OTHER_OWN_LOGS, gamma=0.9),
     own(
-        "market-own-reinforce", "Market-v0", "last", 60_000, OTHER_OWN_LOGS, n_steps=64,
+        "market-own-reinforce", "Market-v0", "tune", 60_000, OTHER_OWN_LOGS, n_steps=64,
         learning_rate=3e-3, gamma=0.7,
     ),
+)  # fmt: skip
+"""The tasks of the fourth last part, before it was judged; now in *tune*."""
+
+LAST_TASKS = (
+    on_policy(
+        "balance-ppo", "Balance-v0", "last", 40_000,
+        options={"n_steps": 64, "batch_size": 256, "n_epochs": 6, "learning_rate": 2e-3},
+    ),
+    on_policy(
+        "crossing-ppo", "Crossing-v0", "last", 40_000, normalize=True,
+        options={"n_steps": 64, "batch_size": 256, "n_epochs": 5, "learning_rate": 2e-3},
+    ),
+    on_policy(
+        "dodge-a2c", "Dodge-v0", "last", 40_000, log_interval=8, algorithm="A2C",
+        options={"n_steps": 16, "learning_rate": 2e-3},
+    ),
+    on_policy(
+        "battery-trpo", "Battery-v0", "last", 40_000, algorithm="TRPO",
+        options={"n_steps": 96, "learning_rate": 1e-3, "target_kl": 0.02},
+    ),
+    value_based("balance-dqn", "Balance-v0", "last", 8_000, log_interval=4),
+    value_based("auction-dqn", "Auction-v0", "last", 7_000, log_interval=4, options={"gamma": 0.5}),
+    value_based("crossing-dqn", "Crossing-v0", "last", 9_000, log_interval=2, options={
+        "gamma": 0.9,
+    }),
+    value_based("dodge-qrdqn", "Dodge-v0", "last", 8_000, log_interval=10, options={
+        "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10}, "gamma": 0.9,
+    }),
+    off_policy("battery-sac", "Battery-v0", "last", 6_000, options={"gradient_steps": 3}),
+    off_policy(
+        "steering-td3", "Steering-v0", "last", 5_000,
+        options={"gradient_steps": 2, "learning_rate": 1e-3, "action_noise": 0.2},
+    ),
+    off_policy(
+        "steering-ddpg", "Steering-v0", "last", 5_000,
+        options={"gradient_steps": 2, "learning_rate": 1e-3, "action_noise": 0.2},
+    ),
+    off_policy(
+        "steering-tqc", "Steering-v0", "last", 5_000,
+        options={"gradient_steps": 3, "learning_rate": 2e-3},
+    ),
+    own("balance-own-ppo", "Balance-v0", "last", 40_000, OWN_LOGS, n_steps=64),
+    own("dodge-own-ppo", "Dodge-v0", "last", 40_000, OTHER_OWN_LOGS, n_steps=64),
+    own("auction-own-reinforce", "Auction-v0", "last", 60_000, OTHER_OWN_LOGS, n_steps=64,
+        learning_rate=3e-3, gamma=0.5),
+    own("crossing-own-dqn", "Crossing-v0", "last", 24_000, OWN_LOGS, gamma=0.9),
 )  # fmt: skip
 """Tasks of the last part: their environments stand nowhere else."""

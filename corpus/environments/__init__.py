@@ -39,6 +39,7 @@ from corpus.environments.continuous import (
     Tank,
     Thermostat,
 )
+from corpus.environments.later import Auction, Balance, Battery, Crossing, Dodge, Steering
 from corpus.environments.moving import (
     Bridge,
     Catch,
@@ -66,6 +67,7 @@ STEP_LIMITS = {
     Cards: 20, Cliff: 100, Patrol: 100, Crane: 120,
     Farm: 20, Bridge: 200, Sorting: 40, Catch: 20, Sailing: 80, Berth: 100,
     Market: 60, Typing: 30, Parking: 60, Delivery: 60, Drone: 100, Dam: 60,
+    Balance: 150, Auction: 25, Dodge: 60, Crossing: 60, Steering: 120, Battery: 72,
 }  # fmt: skip
 
 for kind, limit in STEP_LIMITS.items():
