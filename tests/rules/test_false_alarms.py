@@ -160,17 +160,19 @@ def alternating(levels: list[float]) -> list[float]:
     return [level + 3.0 * (-1) ** number for level in levels for number in range(10)]
 
 
+@pytest.mark.parametrize("family", ["on-policy", "off-policy"])
 @pytest.mark.parametrize(("rise", "severity"), [(2.4, WARN), (2.6, None)])
-def test_what_a_replay_learner_gains_is_plain(rise: float, severity: Severity | None) -> None:
-    """2.5 standard deviations between the first quarter and the last, where others need 2."""
+def test_a_whole_run_must_have_gained_plainly(
+    family: str, rise: float, severity: Severity | None
+) -> None:
+    """2.5 standard deviations between the first quarter and the last."""
     course = alternating([0.0, 0.0, 0.0, 0.0, rise, rise, rise, rise])
-    assert findings_at_the_end(course, "off-policy").get("reward-never-moves") == severity
-    assert "reward-never-moves" not in findings_at_the_end(course)
+    assert findings_at_the_end(course, family).get("reward-never-moves") == severity
 
 
-@pytest.mark.parametrize(("end", "severity"), [(2.6, WARN), (2.8, None)])
+@pytest.mark.parametrize(("end", "severity"), [(2.0, WARN), (2.2, None)])
 def test_a_gain_that_is_not_kept_to_the_end(end: float, severity: Severity | None) -> None:
-    """No single point is low enough, but the last quarter is far below the one before."""
+    """No single point is low enough, but the last part is 2.5 deviations below the best before."""
     course = alternating([*[0.0] * 3, *[4.6] * 6, *[end] * 3])
     assert findings_at_the_end(course).get("reward-crash") == severity
 
@@ -180,20 +182,20 @@ RISE_AND_DIP = [0.0, 0.8, 2.4, 2.8, 4.6, 5.2, 4.8, 7.2, 8.6, 5.4, 4.4]
 
 @pytest.mark.parametrize(("end", "severity"), [(4.6, None), (1.0, WARN)])
 def test_a_dip_at_the_end_of_a_long_rise_is_no_fall(end: float, severity: Severity | None) -> None:
-    """The last quarter lies far below the best, and as far above where the run began."""
+    """The end lies far below the best, but keeps more than half of what was gained."""
     assert findings_at_the_end(alternating([*RISE_AND_DIP, end])).get("reward-crash") == severity
 
 
 @pytest.mark.parametrize(("end", "severity"), [(5.4, WARN), (5.8, None)])
 def test_a_small_loss_at_the_end_is_no_fall(end: float, severity: Severity | None) -> None:
-    """Three tenths of a gain that came early are the least."""
+    """2.5 standard deviations between means of the end and of the best part are the least."""
     course = alternating([0.0, *[8.0] * 8, *[end] * 3])
     assert findings_at_the_end(course).get("reward-crash") == severity
 
 
-@pytest.mark.parametrize(("rise", "least", "most"), [(0.0, 0.8, 1.0), (2.5, 0.0, 0.2)])
+@pytest.mark.parametrize(("rise", "least", "most"), [(0.0, 0.8, 1.0), (3.0, 0.0, 0.2)])
 def test_the_error_rate_of_what_is_said_at_the_end(rise: float, least: float, most: float) -> None:
-    """Without a gain it is missed in 7 of 100; a gain of 1.25 deviations is denied as seldom."""
+    """Without a gain it is missed in 7 of 100; a gain of 1.5 deviations is denied as seldom."""
     draw = random.Random(1)
     runs = [[rise * row / 80 + draw.gauss(0.0, 2.0) for row in range(80)] for _ in range(60)]
     said = sum(findings_at_the_end(run).get("reward-never-moves", 0) >= WARN for run in runs)

@@ -12,12 +12,16 @@ from itertools import accumulate, pairwise
 from typing import NamedTuple
 
 from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.stats import median
 
 WIDTHS = (3, 6, 12)
 """Blocks in a mean."""
 
 LEAST_SHARE = 1.0 / 6.0
 """A mean holds this share of the run: what is shorter may be a dip."""
+
+END_PARTS = 5
+"""The end of a run is its last part of so many."""
 
 
 class MeanFall(NamedTuple):
@@ -43,15 +47,28 @@ class MeanFall(NamedTuple):
 
 def mean_falls(reward: RewardCourse) -> list[MeanFall]:
     """The fall by means of each width that the run is long enough for."""
-    blocks = [block for block in reward.means.blocks if block.size >= reward.means.size]
-    if not reward.noise > 0.0:
-        return []
-    values = [block.mean for block in blocks]
-    return [
-        _fall(_moving_means(values, width), width, reward)
-        for width in WIDTHS
-        if LEAST_SHARE * len(values) <= width < 0.5 * len(values)
-    ]
+    values = _block_means(reward)
+    widths = [each for each in WIDTHS if LEAST_SHARE * len(values) <= each < 0.5 * len(values)]
+    each_width = [(_moving_means(values, width), width) for width in widths]
+    return [_fall(means, means[-1], width, reward) for means, width in each_width]
+
+
+def fall_at_end(reward: RewardCourse) -> MeanFall | None:
+    """The level of a run's end beside the best mean before; None of a run too short to be parted.
+
+    The level is a median: a dip of the last few points is not the end.
+    """
+    values = _block_means(reward)
+    width = len(values) // END_PARTS
+    if not width:
+        return None
+    return _fall(_moving_means(values, width), median(values[-width:]), width, reward)
+
+
+def _block_means(reward: RewardCourse) -> list[float]:
+    """The means of full blocks; none while the noise is unknown."""
+    full = [block.mean for block in reward.means.blocks if block.size >= reward.means.size]
+    return full if reward.noise > 0.0 else []
 
 
 def _moving_means(values: Sequence[float], width: int) -> list[float]:
@@ -59,10 +76,10 @@ def _moving_means(values: Sequence[float], width: int) -> list[float]:
     return [(after - before) / width for before, after in zip(sums, sums[width:], strict=False)]
 
 
-def _fall(means: Sequence[float], width: int, reward: RewardCourse) -> MeanFall:
+def _fall(means: Sequence[float], now: float, width: int, reward: RewardCourse) -> MeanFall:
     looks = max(1.0, width * reward.means.size / reward.source.rows_per_window)
     sd = reward.noise * math.sqrt(2.0 / looks)
-    start, now, best = means[0], means[-1], max(means[:-width])
+    start, best = means[0], max(means[:-width])
     return MeanFall(start, best, now, (best - start) / sd, (best - now) / sd, _made_good(means))
 
 

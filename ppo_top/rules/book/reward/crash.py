@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import CRITIC_LOSSES, REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.reward_course import FALLEN, RISE_NOISE, RewardCourse
-from ppo_top.rules.engine.reward_means import mean_falls
+from ppo_top.rules.engine.reward_course import FALLEN, RewardCourse
+from ppo_top.rules.engine.reward_means import fall_at_end, mean_falls
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
@@ -55,21 +55,21 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _not_kept(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment:
-    """A run ends while its reward falls, no higher above its start than noise explains.
+    """A run ends with a large share of its gain lost, in a last part far below the best before it.
 
-    Twice the loss at which a fall is over is the least that counts: an end is one moment of many.
+    This is asked once a run, so it needs less surprise than a fall on the way.
     """
-    value, lost = reward.history.last, reward.lost_share
-    falls = reward.gained and reward.late_rise < -limits["end_noise"]
+    value, fall = reward.history.last, fall_at_end(reward)
     if (
-        not falls
-        or lost < 2.0 * limits["clear"]
-        or reward.rise > RISE_NOISE
+        fall is None
+        or not reward.gained
+        or fall.lost_share < limits["end_share"]
+        or fall.fall_noise < limits["end_noise"]
         or _best_was_random(run, reward)
     ):
         return borderline(value)
-    message = f"{_fell(reward.best, reward.smooth, lost)} by the end of the run"
-    return Assessment(WARN, value, reward.best, message, immediate=True)
+    message = f"{_fell(fall.best, fall.now, fall.lost_share)} by the end of the run"
+    return Assessment(WARN, value, fall.best, message, immediate=True)
 
 
 def _fell(best: float, now: float, lost: float) -> str:
@@ -159,7 +159,8 @@ RULES = (
             "mean_share": 0.7,
             "mean_gain": 3.0,
             "mean_noise": 4.5,
-            "end_noise": 2.3,
+            "end_noise": 2.5,
+            "end_share": 0.5,
         },
         persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (4, 5)},
         at_end=True,

@@ -32,7 +32,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     reward = reward_now(run)
     if reward is None or reward.at_max:
         return None
-    if reward.gained:
+    if reward.gained and not (run.ended and _hardly_gained(reward, limits)):
         return RESOLVED
     rises = _rises(run, reward, limits)
     matters = rises or run.ended
@@ -58,6 +58,14 @@ def _rises(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
         return reward.rising
     above = reward.rising and reward.smooth > reward.baseline
     return above or reward.rise > limits["end_rise"]
+
+
+def _hardly_gained(reward: RewardCourse, limits: RuleLimits) -> bool:
+    """Whether what was gained in a whole run is small beside the noise, by both measures of it.
+
+    On the way, `RewardCourse.gained` asks for less: what is gained early is small.
+    """
+    return reward.rise <= limits["end_rise"] and reward.gain <= limits["end_gain"] * reward.sd
 
 
 def _rose_before(run: RuleContext) -> bool:
@@ -185,7 +193,7 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, reward.history.last, began, message, immediate=run.ended)
 
 
-REPLAY_LIMITS = {"end_rise": 2.5, "end_points": 4, "end_episodes": 40}
+REPLAY_LIMITS = {"end_points": 4, "end_episodes": 40}
 """A replay buffer is learned from many times: few episodes do, and what they bring is plain."""
 
 
@@ -205,7 +213,8 @@ RULES = (
             "points": 8,
             "episodes": 120,
             "end_looks": 3,
-            "end_rise": 2.0,
+            "end_rise": 2.5,
+            "end_gain": 4.0,
             "end_points": 6,
             "end_episodes": 60,
             "paste_rows": 12,
