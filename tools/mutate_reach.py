@@ -70,8 +70,10 @@ class Reach:
         self._differing.append(set())
         try:
             result = function(*values)
-        finally:
-            differing = self._differing.pop()
+        except Exception:
+            self.found |= self._differing.pop()  # with the change it may raise nothing
+            raise
+        differing = self._differing.pop()
         after = [dict(each) for each in state]
         self._trying = True
         for change in differing - self.found:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+import pytest
+
 from tools import mutate, mutate_changes, mutate_reach
 
 SOURCE = """
@@ -53,3 +55,17 @@ def test_a_test_can_notice_only_what_changes_a_value(tmp_path: Path) -> None:
     assert {mutants[number].what for number in reach.found} == {
         "4 -> 8", "value > 4 -> value <= 4",
     }  # fmt: skip
+
+
+def test_a_test_that_expects_an_error_can_notice_a_change() -> None:
+    """With the change the function may raise nothing."""
+    reach = mutate_reach.Reach()
+
+    def fails() -> None:
+        reach.reached((7,))
+        raise ValueError
+
+    reach.variants[7] = lambda: fails
+    with pytest.raises(ValueError):
+        reach.around(fails)
+    assert reach.found == {7}
