@@ -36,8 +36,8 @@ class Reach:
 
     def __init__(self) -> None:
         self.found: set[int] = set()
-        self.variants: dict[int, Callable[[], FunctionType]] = {}
-        self._functions: dict[int, FunctionType] = {}
+        self.variants: dict[int, Callable[[], Callable[..., object]]] = {}
+        self._functions: dict[int, Callable[..., object]] = {}
         self._differing: list[set[int]] = []
         self._trying = False
 
@@ -85,7 +85,7 @@ class Reach:
         _restore(state, after)
         return result
 
-    def _function(self, change: int) -> FunctionType:
+    def _function(self, change: int) -> Callable[..., object]:
         if change not in self._functions:
             self._functions[change] = self.variants[change]()
         return self._functions[change]

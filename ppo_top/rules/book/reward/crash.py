@@ -39,7 +39,7 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if reward.lost_share < limits["clear"]:
         return RESOLVED
     value, lost, in_noise = reward.history.last, reward.lost_share, reward.depth / reward.sd
-    if _best_was_random(run, reward):
+    if best_was_random(run, reward):
         return borderline(value)
     message = _fell(reward.best, reward.smooth, lost)
     if reward.low_points and lost > limits["warn"]:
@@ -65,7 +65,7 @@ def _not_kept(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Ass
         or not reward.gained
         or fall.lost_share < limits["end_share"]
         or fall.fall_noise < limits["end_noise"]
-        or _best_was_random(run, reward)
+        or best_was_random(run, reward)
     ):
         return borderline(value)
     message = f"{_fell(fall.best, fall.now, fall.lost_share)} by the end of the run"
@@ -98,7 +98,7 @@ def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -
     return Assessment(WARN, reward.history.last, memo[2], _fell(*memo[2:]))
 
 
-def _best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
+def best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
     """Whether the best was reached by the random actions before training from a buffer began."""
     loss = run.first_logged(CRITIC_LOSSES)
     if run.family not in (VALUE_BASED, OFF_POLICY) or loss is None:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
 from ppo_top.rules.advice.symptoms import rate_low
-from ppo_top.rules.book.reward.crash import reward_now
+from ppo_top.rules.book.reward.crash import best_was_random, reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.reward_course import GAIN_NOISE, MIN_POINTS, UNLEARNED, RewardCourse
+from ppo_top.rules.engine.reward_course import (
+    FALLEN,
+    GAIN_NOISE,
+    MIN_POINTS,
+    UNLEARNED,
+    RewardCourse,
+)
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
@@ -176,7 +182,9 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     What is learned first from a replay buffer is often worse than the random actions before it.
     """
     reward = reward_now(run)
-    if reward is None or reward.gained or reward.points < MIN_POINTS:
+    if reward is None or reward.points < MIN_POINTS:
+        return None
+    if reward.gained and not best_was_random(run, reward):
         return None
     below, began = reward.below, reward.baseline
     sank = reward.change < -limits["fall"]  # a start that was over at once is not held
@@ -258,7 +266,7 @@ RULES = (
         description="the reward stays below the level it held at the start",
         concepts=("reward_mean",),
         assess=below_start,
-        reward_states=UNLEARNED,
+        reward_states=UNLEARNED | FALLEN,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
         limits={
