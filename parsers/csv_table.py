@@ -229,14 +229,16 @@ _REWARD_FILE_NAME = re.compile(r"(?i:train|reward|return|episode|learning|progre
 """A file with such a name may be a column of rewards, a row an episode, without a step."""
 _VALUE = re.compile(r"[:=]\s?[-+.\d]")
 """In a console's line, which is no name of a column: `reward: 21.5`."""
+_PAIR = re.compile(r"[:=\s][-+.]?\d")
+"""In a console's line, with or without a sign between: `Episode 3`."""
 _PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
 """The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
 _CONSOLE_NAME = "log.txt"
 """Mostly a console: the table that logz.py of Berkeley's course writes has tabs in its header."""
 
 
-_REWARDS_TEXT = re.compile(r"(?i)(?:\w+_)?rewards?\w*\.txt$")
-"""Mostly a list of numbers, or prose."""
+_OTHER_TEXT = re.compile(r"(?i)(?:\w+_)?rewards?\w*\.txt$|.*\.log$|(?:log|train)[^.]*\.txt$")
+"""Mostly a list of numbers, prose or a console."""
 
 
 def claims(name: str, head: bytes) -> bool | None:
@@ -245,7 +247,7 @@ def claims(name: str, head: bytes) -> bool | None:
         return False
     if name == _CONSOLE_NAME and b"\t" not in head.partition(b"\n")[0]:
         return False
-    if _REWARDS_TEXT.match(name):
+    if name != _CONSOLE_NAME and _OTHER_TEXT.match(name):
         return _is_table_of_rewards(head)
     columns = column_names(head)
     if columns is None:
@@ -268,9 +270,10 @@ def claims(name: str, head: bytes) -> bool | None:
 def _is_table_of_rewards(head: bytes) -> bool | None:
     """Whether the header names a reward among others, and the first row below it holds numbers."""
     if b"\n" not in head:
-        return None if head[:1].isalpha() or not head.strip() else False
+        may_follow = len(head) < HEAD_BYTES and (head[:1].isalpha() or not head.strip())
+        return None if may_follow else False
     columns = column_names(head) or []
-    if len(columns) < _MIN_COLUMNS or not are_names(columns):
+    if len(columns) < _MIN_COLUMNS or not are_names(columns) or any(map(_PAIR.search, columns)):
         return False
     return any(map(metric_names.is_reward, columns)) and _holds_numbers(columns, head)
 
