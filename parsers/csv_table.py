@@ -124,6 +124,8 @@ class CsvParser(RowParser):
             self._problems.append(Problem(start, what))
             return
         numbers = [parse_number(cell) if cell else None for cell in cells]
+        if self._counts_rows and any(cells) and not any(each is not None for each in numbers):
+            return  # the header once more, or a line of another table
         if self._step.is_open:
             row = dict(zip(self._tags, numbers, strict=False))
             self._add_first_rows(self._step.hold((cells, start), row))
@@ -172,6 +174,8 @@ class CsvParser(RowParser):
         columns = split_columns(block, self._delimiter.encode(), len(self._tags))
         if columns is None:
             return False
+        if self._counts_rows and _hold_row_of_words(columns):
+            return False
         rows, run = len(columns[0]), self._runs.current
         if self._runs.column is not None and not self._runs.goes_on(columns[self._runs.column]):
             return False
@@ -213,6 +217,16 @@ def _index(tags: Sequence[str], name: str | None) -> int | None:
 
 def _value_at(numbers: Sequence[float | None], place: int | None) -> float | None:
     return numbers[place] if place is not None and place < len(numbers) else None
+
+
+def _hold_row_of_words(columns: Sequence[Sequence[Cell]]) -> bool:
+    """Whether one of the rows has no number in it, but words."""
+    for place, cell in enumerate(columns[0]):
+        if not isinstance(cell, int | float) and number_of(cell) is None:
+            row = [column[place] for column in columns]
+            if any(row) and not any(number_of(each) is not None for each in row):
+                return True
+    return False
 
 
 def _are_distinct_metrics(tags: Sequence[str]) -> bool:

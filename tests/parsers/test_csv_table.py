@@ -129,6 +129,18 @@ def test_without_a_step_column_rows_are_counted() -> None:
     assert parse_every_way(CsvParser, b"loss,reward\n0.5,1\n0.4,2\n").steps("reward") == [1, 2]
 
 
+def test_only_rows_with_numbers_are_counted() -> None:
+    """Not the header once more, as a script that is started again writes it, nor another table."""
+    again = b"loss,reward\n0.5,1\nloss,reward\n0.4,2\n,word\n0.3,3\n"
+    read = parse_every_way(CsvParser, again)
+    assert (read.steps("reward"), read.values("reward")) == ([1, 2, 3], [1, 2, 3])
+    between = b"loss,reward,kl\n" + b"0.5,1,0.1\nGateMean,GateMin\n[0.2  0.7],[0.1  0.6]\n" * 3
+    read = parse_every_way(CsvParser, between)
+    assert (read.steps("reward"), read.values("reward")) == ([1, 2, 3], [1, 1, 1])
+    empty = parse_every_way(CsvParser, b"loss,reward\n0.5,1\n,\n0.3,3\n")
+    assert empty.steps("reward") == [1, 3]
+
+
 def test_steps_written_as_floats() -> None:
     """pandas writes 2048.0 where a cell of the column was missing once."""
     data = b"global_step,loss\n" + b"".join(b"%d.0,0.5\n" % k for k in range(50))
