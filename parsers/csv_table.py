@@ -221,12 +221,21 @@ def _value_at(numbers: Sequence[float | None], place: int | None) -> float | Non
 
 def _hold_row_of_words(columns: Sequence[Sequence[Cell]]) -> bool:
     """Whether one of the rows has no number in it, but words."""
-    for place, cell in enumerate(columns[0]):
-        if not isinstance(cell, int | float) and number_of(cell) is None:
-            row = [column[place] for column in columns]
-            if any(row) and not any(number_of(each) is not None for each in row):
-                return True
-    return False
+    if any(map(_are_floats, columns)):
+        return False
+    rows = zip(*columns, strict=True)
+    return any(any(row) and not any(number_of(cell) is not None for cell in row) for row in rows)
+
+
+def _are_floats(cells: Sequence[Cell]) -> bool:
+    """Whether all cells of a column are numbers, quickly."""
+    if {*map(type, cells)} <= {int, float}:
+        return True
+    try:
+        array("d", map(float, cells))  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        return False
+    return True
 
 
 def _are_distinct_metrics(tags: Sequence[str]) -> bool:
