@@ -124,8 +124,9 @@ class CsvParser(RowParser):
             self._problems.append(Problem(start, what))
             return
         numbers = [parse_number(cell) if cell else None for cell in cells]
-        if self._counts_rows and any(cells) and not any(each is not None for each in numbers):
-            return  # the header once more, or a line of another table
+        is_row = any(each is not None for each in numbers)
+        if self._counts_rows and not is_row and (any(cells) or len(cells) < len(self._tags)):
+            return  # the header once more, a line of another table, or blanks
         if self._step.is_open:
             row = dict(zip(self._tags, numbers, strict=False))
             self._add_first_rows(self._step.hold((cells, start), row))

@@ -134,9 +134,11 @@ def test_only_rows_with_numbers_are_counted() -> None:
     again = b"loss,reward\n0.5,1\nloss,reward\n0.4,2\n,word\n0.3,3\n"
     read = parse_every_way(CsvParser, again)
     assert (read.steps("reward"), read.values("reward")) == ([1, 2, 3], [1, 2, 3])
-    between = b"loss,reward,kl\n" + b"0.5,1,0.1\nGateMean,GateMin\n[0.2  0.7],[0.1  0.6]\n" * 3
+    between = b"loss,reward,kl\n" + b"0.5,1,0.1\nGateMean,GateMin\n[0.2  0.7],[0.1  0.6]\r\r\n" * 3
     read = parse_every_way(CsvParser, between)
     assert (read.steps("reward"), read.values("reward")) == ([1, 2, 3], [1, 1, 1])
+    blank = parse_every_way(CsvParser, b"loss,reward\r\n0.5,1\r\n\r\r\n0.3,3\r\n")
+    assert blank.steps("reward") == [1, 2]
     empty = parse_every_way(CsvParser, b"loss,reward\n0.5,1\n,\n0.3,3\n")
     assert empty.steps("reward") == [1, 3]
 
