@@ -124,6 +124,9 @@ class CsvParser(RowParser):
             self._problems.append(Problem(start, what))
             return
         numbers = [parse_number(cell) if cell else None for cell in cells]
+        is_row = any(each is not None for each in numbers)
+        if self._counts_rows and not is_row and (any(cells) or len(cells) < len(self._tags)):
+            return  # the header once more, a line of another table, or blanks
         if self._step.is_open:
             row = dict(zip(self._tags, numbers, strict=False))
             self._add_first_rows(self._step.hold((cells, start), row))
@@ -172,6 +175,8 @@ class CsvParser(RowParser):
         columns = split_columns(block, self._delimiter.encode(), len(self._tags))
         if columns is None:
             return False
+        if self._counts_rows and _hold_row_of_words(columns):
+            return False
         rows, run = len(columns[0]), self._runs.current
         if self._runs.column is not None and not self._runs.goes_on(columns[self._runs.column]):
             return False
@@ -215,6 +220,25 @@ def _value_at(numbers: Sequence[float | None], place: int | None) -> float | Non
     return numbers[place] if place is not None and place < len(numbers) else None
 
 
+def _hold_row_of_words(columns: Sequence[Sequence[Cell]]) -> bool:
+    """Whether one of the rows has no number in it, but words."""
+    if any(map(_are_floats, columns)):
+        return False
+    rows = zip(*columns, strict=True)
+    return any(any(row) and not any(number_of(cell) is not None for cell in row) for row in rows)
+
+
+def _are_floats(cells: Sequence[Cell]) -> bool:
+    """Whether all cells of a column are numbers, quickly."""
+    if {*map(type, cells)} <= {int, float}:
+        return True
+    try:
+        array("d", map(float, cells))  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        return False
+    return True
+
+
 def _are_distinct_metrics(tags: Sequence[str]) -> bool:
     """Whether every column is a metric (RLlib's settings and end are not) with its own name.
 
@@ -229,14 +253,16 @@ _REWARD_FILE_NAME = re.compile(r"(?i:train|reward|return|episode|learning|progre
 """A file with such a name may be a column of rewards, a row an episode, without a step."""
 _VALUE = re.compile(r"[:=]\s?[-+.\d]")
 """In a console's line, which is no name of a column: `reward: 21.5`."""
+_PAIR = re.compile(r"[:=\s][-+.]?\d")
+"""In a console's line, with or without a sign between: `Episode 3`."""
 _PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
 """The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
 _CONSOLE_NAME = "log.txt"
 """Mostly a console: the table that logz.py of Berkeley's course writes has tabs in its header."""
 
 
-_REWARDS_TEXT = re.compile(r"(?i)(?:\w+_)?rewards?\w*\.txt$")
-"""Mostly a list of numbers, or prose."""
+_OTHER_TEXT = re.compile(r"(?i)(?:\w+_)?rewards?\w*\.txt$|.*\.log$|(?:log|train)[^.]*\.txt$")
+"""Mostly a list of numbers, prose or a console."""
 
 
 def claims(name: str, head: bytes) -> bool | None:
@@ -245,7 +271,7 @@ def claims(name: str, head: bytes) -> bool | None:
         return False
     if name == _CONSOLE_NAME and b"\t" not in head.partition(b"\n")[0]:
         return False
-    if _REWARDS_TEXT.match(name):
+    if name != _CONSOLE_NAME and _OTHER_TEXT.match(name):
         return _is_table_of_rewards(head)
     columns = column_names(head)
     if columns is None:
@@ -268,9 +294,10 @@ def claims(name: str, head: bytes) -> bool | None:
 def _is_table_of_rewards(head: bytes) -> bool | None:
     """Whether the header names a reward among others, and the first row below it holds numbers."""
     if b"\n" not in head:
-        return None if head[:1].isalpha() or not head.strip() else False
+        may_follow = len(head) < HEAD_BYTES and (head[:1].isalpha() or not head.strip())
+        return None if may_follow else False
     columns = column_names(head) or []
-    if len(columns) < _MIN_COLUMNS or not are_names(columns):
+    if len(columns) < _MIN_COLUMNS or not are_names(columns) or any(map(_PAIR.search, columns)):
         return False
     return any(map(metric_names.is_reward, columns)) and _holds_numbers(columns, head)
 

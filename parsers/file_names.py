@@ -34,7 +34,10 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "csv_table": {
         "sb3-csv": r"^progress\.csv$",
         "lightning-csv": r"^metrics\.csv$",
-        "csv": r"(?i:\.(?:csv|tsv)$|^(?:progress|scores|log|(?:\w+_)?rewards?\w*)\.txt$)",
+        "csv": (
+            r"(?i:\.(?:csv|tsv|log)$|^(?:log|train)[^.]*\.txt$"
+            r"|^(?:progress|scores|(?:\w+_)?rewards?\w*)\.txt$)"
+        ),
     },
     "dvclive": {"dvclive": r"\.tsv$"},
     "json_document": {

@@ -11,11 +11,10 @@ from typing import NamedTuple
 
 from ppo_top.parsers.console.lines.run_end import RunEndDetector
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.records import ray_results, trainer_lines
+from ppo_top.parsers.console.records import evaluation_part, ray_results, trainer_lines
 from ppo_top.parsers.console.records.di_engine import DiEngineLog
 from ppo_top.parsers.console.records.dicts import DictReader
 from ppo_top.parsers.console.records.dicts import parse_record as dict_record
-from ppo_top.parsers.console.records.evaluation_part import EvaluationPart
 from ppo_top.parsers.console.records.joined_lines import JoinedLines
 from ppo_top.parsers.console.records.line_templates import LineTemplate, LineTemplates
 from ppo_top.parsers.console.steps.episode_steps import EpisodeSteps
@@ -74,8 +73,9 @@ class ProcessStream:
         self.end_detector = RunEndDetector()
         self.episode_steps = EpisodeSteps()
         self._unnamed_steps = UnnamedSteps()
-        self._evaluation = EvaluationPart()
+        self._evaluation = evaluation_part.EvaluationPart()
         self._count_step = count_step or partial(next, count(1))
+        self._trains_by_steps = False
         self.step: int | None = None
         self.axis = ""
         """What `step` counts; "" until a line has said a step."""
@@ -106,7 +106,7 @@ class ProcessStream:
             return _row_record(row)
         if not self._has_records and text.startswith("        ") and _BLOCK_REST.match(text):
             return None
-        found = trainer_lines.parse_line(text) or self.templates.parse_line(text)
+        found = trainer_lines.parse_line(text) or self._parse_pairs(text)
         is_heading = "Learning iteration" in text or " - METRICS STEP " in text
         if is_heading and _BLOCK_HEADING.match(text):
             self._in_block = True
@@ -119,6 +119,20 @@ class ProcessStream:
         if self._evaluation.is_open:
             found = self._evaluation.read_record(found, self.step, self.axis)
         return self._separate_settings(found)
+
+    def _parse_pairs(self, text: str) -> ConsoleRecord | None:
+        """The record of names and numbers.
+
+        Where it is labelled as an evaluation's, its step is that of the training, if that says any.
+        """
+        rest = evaluation_part.text_behind_label(text)
+        found = self.templates.parse_line(rest) if rest else None
+        if found is None or not evaluation_part.is_all_labelled(found):
+            return self.templates.parse_line(text)
+        self.templates.pop_last_used()  # which stands for lines without a label
+        if self._trains_by_steps:
+            return evaluation_part.as_evaluation(found, None, "")
+        return found._replace(is_evaluation=True)
 
     def _read_below_heading(self, text: str, found: ConsoleRecord | None) -> ConsoleRecord | None:
         """Below a line that says only a step each pair is a record, whatever it is called.
@@ -213,6 +227,7 @@ class ProcessStream:
         self._headings_only = self._headings_only and _is_heading(found)
         self._kinds_here.clear()
         self.step, self.axis = found.step, found.axis
+        self._trains_by_steps |= not found.is_evaluation
         return GivenStep(found.step)
 
     def _begin_laps(self, found: ConsoleRecord) -> ConsoleRecord:
@@ -258,7 +273,7 @@ class ProcessStream:
 
     def note_table(self, step: int) -> None:
         """Note the step of a table that was read as a whole."""
-        self._has_records = True
+        self._has_records = self._trains_by_steps = True
         self._record_count += 1
         self.step, self.axis = step, "table"
         self._steps_by_axis["table"] += 1

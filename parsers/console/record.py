@@ -14,6 +14,7 @@ class ConsoleRecord(NamedTuple):
 
     `axis` is what the step counts (`timesteps`, `iteration`, `epoch`, ...; "" if unnamed).
     `begins_line`: the step is only a number at the start of the line, which may be anything.
+    `is_evaluation`: the line says that it is one's, and so is its step.
     """
 
     values: list[tuple[str, float]]
@@ -22,3 +23,4 @@ class ConsoleRecord(NamedTuple):
     config: Mapping[str, ConfigValue] = MappingProxyType({})
     time: float = UNKNOWN_TIME
     begins_line: bool = False
+    is_evaluation: bool = False

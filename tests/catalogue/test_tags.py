@@ -356,12 +356,20 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("Len/mean_episodes", "ep_len"),
         ("rewards_avg", "reward_mean"),
         ("episode_lengths", "ep_len"),
+        ("eval/Average Score", "eval_reward_mean"),
+        ("eval/Rewards", "eval_reward_mean"),
     ],
 )
 def test_names_that_own_scripts_give(tag: str, metric: str) -> None:
     """Seen in public logs."""
     found = meaning(identify([tag]), tag)
     assert found is not None and found.concept == metric
+
+
+@pytest.mark.parametrize("tag", ["Portfolio Return", "eval/Portfolio Return", "eval/random_return"])
+def test_a_return_of_something_else_is_no_reward(tag: str) -> None:
+    """Neither in the training nor in its evaluation."""
+    assert meaning(identify([tag]), tag) is None
 
 
 def test_the_mean_of_all_agents_is_preferred_to_one_of_them() -> None:

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from ppo_top.files.log_reader import LogReader
 from ppo_top.model import State
 from ppo_top.parsers import csv_table, detect_format
+from ppo_top.parsers.base import Format
 from ppo_top.parsers.csv_table import CsvParser
 from ppo_top.parsers.shared.tables import plain_rows
 from tests.support.parser_harness import cut_at, feed_parser, parse_every_way
@@ -128,6 +129,20 @@ def test_without_a_step_column_rows_are_counted() -> None:
     assert parse_every_way(CsvParser, b"loss,reward\n0.5,1\n0.4,2\n").steps("reward") == [1, 2]
 
 
+def test_only_rows_with_numbers_are_counted() -> None:
+    """Not the header once more, as a script that is started again writes it, nor another table."""
+    again = b"loss,reward\n0.5,1\nloss,reward\n0.4,2\n,word\n0.3,3\n"
+    read = parse_every_way(CsvParser, again)
+    assert (read.steps("reward"), read.values("reward")) == ([1, 2, 3], [1, 2, 3])
+    between = b"loss,reward,kl\n" + b"0.5,1,0.1\nGateMean,GateMin\n[0.2  0.7],[0.1  0.6]\r\r\n" * 3
+    read = parse_every_way(CsvParser, between)
+    assert (read.steps("reward"), read.values("reward")) == ([1, 2, 3], [1, 1, 1])
+    blank = parse_every_way(CsvParser, b"loss,reward\r\n0.5,1\r\n\r\r\n0.3,3\r\n")
+    assert blank.steps("reward") == [1, 2]
+    empty = parse_every_way(CsvParser, b"loss,reward\n0.5,1\n,\n0.3,3\n")
+    assert empty.steps("reward") == [1, 3]
+
+
 def test_steps_written_as_floats() -> None:
     """pandas writes 2048.0 where a cell of the column was missing once."""
     data = b"global_step,loss\n" + b"".join(b"%d.0,0.5\n" % k for k in range(50))
@@ -173,6 +188,13 @@ def test_windows_line_ends() -> None:
         ("rewards.txt", b"rewards for the bot, and more reward\nthe more, the better\n", False),
         ("rewards.txt", b"-3.5\n-4.5\n", False),
         ("rewards.txt", b"[-3.5, -4.5]", False),
+        ("dqn.log", b"episode,total_reward,loss\n1,-3.5,nan\n", True),
+        ("training_log.txt", b"episode,total_reward\n1,-3.5\n", True),
+        ("dqn.log", b"episode,total_reward\n1,-3", None),
+        ("dqn.log", b"Episode 1, reward 21.5\nEpisode 2, reward 22.5\n", False),
+        ("dqn.log", b"Episode: 1, reward: 21.5\n", False),
+        ("dqn.log", b"step,size\n1,2\n", False),
+        ("dqn.log", b"x" * 70_000, False),
         ("training_times.csv", b"Episode,PER-DDQN,MS-DDQN\n0,0.5,2.0\n", False),
         ("validation_summary.csv", b"eval_step,mean_reward,ok\n5000,11.5,False\n", True),
         ("people.csv", b"name,age,value\nA,3,4\n", False),
@@ -348,3 +370,16 @@ def test_which_of_several_counts_is_the_step(header: str, row: str, step: int) -
     """`steps` beside `episodes` are running counts; beside `episode` they are its length."""
     read = parse_every_way(CsvParser, f"{header}\n{row}\n".encode())
     assert {at for points in read.points.values() for at, _, _ in points} == {step}
+
+
+@pytest.mark.parametrize("name", ["dqn_original.log", "training_log.txt"])
+def test_a_table_may_be_called_a_log(name: str) -> None:
+    """A console of that name is one still, and a table only if its first row is numbers."""
+    header = b"episode,total_reward,training_loss\n"
+    for head, format_name in (
+        (header + b"1,-132.8,nan\n", "csv"),
+        (b"Training on cpu, reward scaled\nEpisode: 1, reward: 21.5\n", "console"),
+        (header + b"Episode: 1, reward: 21.5\n", "console"),
+    ):
+        found = detect_format(name, head)
+        assert isinstance(found, Format) and found.name == format_name

@@ -216,6 +216,22 @@ def test_numbers_that_are_not_finite() -> None:
     assert set(read.points) == {"step", "a", "b", "c", "d"}
 
 
+def test_a_dictionary_that_was_printed_into_a_text() -> None:
+    """`json.dumps({"step": n, "metrics": str(metrics)})`, beside records that measure nothing."""
+    lines = [json.dumps({"event": "step_begin", "step": 0, "memory": str({"rss_mb": 730.5})})]
+    for step, reward in enumerate((1.5, math.nan, math.inf, -math.inf)):
+        metrics = {"reward": reward, "kl": None, "ok": True}
+        lines.append(json.dumps({"event": "step_end", "step": step, "metrics": str(metrics)}))
+    data = "".join(f"{line}\n" for line in lines).encode()
+    assert json_lines.claims("monitoring.jsonl", data) is True
+    read = parse_every_way(JsonLinesParser, data)
+    assert read.steps("metrics/reward") == [0, 1, 2, 3]
+    assert repr(read.values("metrics/reward")) == "[1.5, nan, inf, -inf]"
+    assert set(read.points) == {"step", "memory/rss_mb", "metrics/reward"}
+    prose = b'{"step": 1, "reward": 0.5, "text": "{\'a\': it\'s}"}\n'
+    assert set(parse_every_way(JsonLinesParser, prose).points) == {"step", "reward"}
+
+
 def test_numbers_beyond_a_float() -> None:
     """Gigantic integers and exponents become infinite, gigantic steps are none."""
     data = b'{"step":1,"a":1e999,"b":%s}\n{"step":%s,"a":1}\n' % (b"9" * 400, b"9" * 30)

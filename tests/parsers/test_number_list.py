@@ -56,6 +56,11 @@ def test_only_numbers_make_a_list(head: bytes, answer: bool | None) -> None:
     [
         ("runs/a/rewards.txt", "rewards"),
         ("episode_returns.csv", "episode_returns"),
+        ("rewards_CartPole-v1.txt", "rewards (CartPole-v1)"),
+        ("CartPole-v1_rewards.txt", "rewards (CartPole-v1)"),
+        ("results/vanilla_dqn_scores.txt", "scores (vanilla_dqn)"),
+        ("test_scores.txt", "test_scores"),
+        ("step_rewards.txt", "step_rewards"),
         ("losses.txt", ""),
     ],
 )

@@ -35,8 +35,8 @@ _GLOG_PREFIX = re.compile(
 )
 """absl's and glog's: level, month and day, thread, place in the source."""
 _SOURCE_LOCATION = re.compile(
-    r"(?:\w[\w.]{0,80}(?:\s?[-|:])?\s{1,4}(?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)\b))|"
-    r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|]{1,2}(?=\s)"
+    r"(?:\w[\w.]{0,80}(?:\s?[-|:–—])?\s{1,4}(?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)\b))|"
+    r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|–—]{1,2}(?=\s)"
 )
 
 
@@ -206,7 +206,7 @@ def _strip_prefix(text: str) -> tuple[str, float]:
         if match is None:
             break
         end = match.end()
-    rest = text[end:].lstrip(" |-:]") if end else ""
+    rest = text[end:].lstrip(" |-–—:]") if end else ""
     return (rest, time) if rest else (text, UNKNOWN_TIME)
 
 

@@ -1,4 +1,7 @@
-"""Records of an evaluation that a script prints like those of its training, below a heading."""
+"""Records of an evaluation that a script prints like those of its training.
+
+They stand below a heading, or each of their lines begins with the word for it.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,32 @@ _EVALUATION = re.compile(
     re.IGNORECASE,
 )
 _TRAINING = re.compile(rf"{_START}(?:(?:training|train phase)(?![\w/])|训练)\D*", re.IGNORECASE)
+_LABEL = re.compile(
+    r"\W{0,8}(?:eval(?:uat(?:ion|ing|e))?|test(?:ing)?|valid(?:ation)?)"
+    r"(?:\s?[\]):|]\W{0,8}|\s?\.{3}\s{0,8}|\s{1,8}[-–—]{1,2}\s{1,8}"
+    r"|\s{1,8}(?=(?:episode|ep|step|iteration|iter|epoch|update)\b))",
+    re.IGNORECASE,
+)
+_FEWEST_PAIRS = 2
+"""Of a line, for the label to be about all of them: in `[eval] loss=0.5` it is part of the name."""
+
+
+def text_behind_label(text: str) -> str:
+    """What follows in `[EVAL] Episode 3 | reward: 21.5` and its like; "" in other lines."""
+    found = _LABEL.match(text)
+    return text[found.end() :] if found else ""
+
+
+def is_all_labelled(found: ConsoleRecord) -> bool:
+    """Whether the record of what follows a label holds so much that it is about all of it."""
+    return len(found.values) >= _FEWEST_PAIRS
+
+
+def as_evaluation(found: ConsoleRecord, step: int | None, axis: str) -> ConsoleRecord:
+    """The record as one of an evaluation, at this step of the training."""
+    named = ((tag, value) for tag, value in found.values if step_axis(tag) is None)
+    values = [(tag if tag.startswith("eval") else f"eval/{tag}", value) for tag, value in named]
+    return ConsoleRecord(values, step, axis, time=found.time, is_evaluation=True)
 
 
 class EvaluationPart:
@@ -44,6 +73,4 @@ class EvaluationPart:
             self.is_open = False
         if found.step > step or not self._has_gone_back:
             return found
-        named = ((tag, value) for tag, value in found.values if step_axis(tag) is None)
-        values = [(tag if tag.startswith("eval") else f"eval/{tag}", value) for tag, value in named]
-        return ConsoleRecord(values, step, axis, time=found.time)
+        return as_evaluation(found, step, axis)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -27,6 +28,15 @@ _MAX_SETTING_CHARS = 300
 _MAX_NUMBER_CHARS = 64
 _DECODER = json.JSONDecoder()
 _TRACKER_WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "INF": math.inf}
+_PYTHON_WORD = re.compile(r"(?<=: )(nan|inf|-inf|None|True|False)(?=[,}])")
+_JSON_WORDS = {
+    "nan": "NaN",
+    "inf": "Infinity",
+    "-inf": "-Infinity",
+    "None": "null",
+    "True": "true",
+    "False": "false",
+}
 _NON_FINITE_WORDS = frozenset({"nan", "inf", "-inf", "infinity", "-infinity", "+inf"})
 
 
@@ -49,7 +59,18 @@ def parse_object(data: bytes) -> dict[str, object] | str:
         found = json.loads(data.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as problem:
         return f"not a JSON object: {str(problem)[:80]}"
-    return found if isinstance(found, dict) else "JSON, but not an object"
+    if not isinstance(found, dict):
+        return "JSON, but not an object"
+    return {key: _opened(value) for key, value in found.items()}
+
+
+def _opened(value: object) -> object:
+    """The dictionary that Python printed into a text, `"{'kl': 0.1}"`; other values as they are."""
+    if not (isinstance(value, str) and value.startswith("{'") and value.endswith("}")):
+        return value
+    text = _PYTHON_WORD.sub(lambda word: _JSON_WORDS[word[0]], value.replace("'", '"'))
+    found = parse_object(text.encode())
+    return value if isinstance(found, str) else found
 
 
 def first_object(data: bytes | bytearray) -> dict[str, object] | None:

@@ -136,7 +136,7 @@ _SETTING_NAMES = _word_set(
     actorlr criticlr totalsteps alpha loraalpha temperature
     rewardscale rewardclip valuelosscoeff explorationlosscoeff kllosscoeff lrscheduleklthreshold
     ppoclipratio ppoclipvalue policyinitgain initialstddev maxpolicylag numpolicies
-    policyworkersperpolicy
+    policyworkersperpolicy noiseeps randomeps
     """
 )
 
@@ -188,8 +188,10 @@ def is_metric(name: str) -> bool:
 
 
 def is_setting(name: str) -> bool:
-    """Whether the name is a common one for a hyperparameter."""
-    return normalise(name) in _SETTING_NAMES or split_words(name)[-2:] == ("learning", "rate")
+    """Whether the name is a common one for a hyperparameter, or a private one: `_pi_lr`."""
+    if name.startswith("_") or split_words(name)[-2:] == ("learning", "rate"):
+        return True
+    return normalise(name) in _SETTING_NAMES
 
 
 def is_prose(name: str) -> bool:
@@ -198,24 +200,37 @@ def is_prose(name: str) -> bool:
 
 
 _REWARD_FILE = re.compile(r"(rewards?|returns?|scores?)[_.-](.+)", re.IGNORECASE)
+_FILE_OF_REWARDS = re.compile(r"(.+)[_.-](rewards|returns|scores)", re.IGNORECASE)
 _OTHER_REWARD_WORDS = METRIC_WORDS | _word_set(
     "min max mean best var evaluation test val validation length lengths time penalty shaped"
     " intrinsic component components"
 )
-"""Words after which a file's rewards are not, or may not be, those of the training's episodes."""
+"""Words with which a file's rewards are not, or may not be, those of the training's episodes."""
+_WORDS_BEFORE_REWARDS = _OTHER_REWARD_WORDS | _word_set(
+    "episode episodes step steps timestep timesteps train training total sum cumulative avg average"
+    " ave running moving rolling smoothed discounted extrinsic true raw random baseline expert"
+    " human optimal greedy agent agents all batch"
+)
+"""Words that say of what or over what rewards are, and have a meaning of their own or none."""
 
 
 def reward_of_file(path: str) -> str:
     """A file's name without its end, if that is the name of a reward; else "".
 
-    What stands behind the reward is a remark, unless it makes it another one:
-    `rewards (CartPole-v1)`.
+    What else stands there is a remark, unless it makes it another one: `rewards (CartPole-v1)`,
+    of `rewards_CartPole-v1.npy` and `CartPole-v1_rewards.npy` alike.
     """
     stem = PurePath(path).stem
-    found = _REWARD_FILE.fullmatch(stem)
-    if found and (words := split_words(found[2])) and _OTHER_REWARD_WORDS.isdisjoint(words):
+    if (found := _REWARD_FILE.fullmatch(stem)) and _is_remark(found[2], _OTHER_REWARD_WORDS):
         return f"{found[1]} ({found[2]})"
+    if (found := _FILE_OF_REWARDS.fullmatch(stem)) and _is_remark(found[1], _WORDS_BEFORE_REWARDS):
+        return f"{found[2]} ({found[1]})"
     return stem if is_reward(stem) else ""
+
+
+def _is_remark(text: str, others: frozenset[str]) -> bool:
+    words = split_words(text)
+    return bool(words) and others.isdisjoint(words)
 
 
 def is_reward(name: str) -> bool:

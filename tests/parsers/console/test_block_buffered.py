@@ -11,7 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ppo_top.parsers.console.parser import BLOCK_BUFFERED, ConsoleParser
+from ppo_top.parsers.console.parser import ConsoleParser
+from ppo_top.parsers.console.record_reader import BLOCK_BUFFERED
 from tests.support.parser_harness import (
     ParserOutput,
     assert_same,

@@ -260,7 +260,16 @@ def test_settings_printed_before_the_training() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["Clip ratio", "Actor model learning rate", "Number of training episodes"]
+    "name",
+    [
+        "Clip ratio",
+        "Actor model learning rate",
+        "Number of training episodes",
+        # `log_params` of baselines/her/experiment/config.py: logger.info("{}: {}".format(...))
+        "_Q_lr",
+        "_clip_obs",
+        "noise_eps",
+    ],
 )
 def test_a_setting_is_no_metric_before_the_first_record(name: str) -> None:
     """A list of settings, as scripts print them; later the same name may be a metric."""

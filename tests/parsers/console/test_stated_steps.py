@@ -90,6 +90,7 @@ def test_a_bar_in_each_iteration_states_the_episode() -> None:
         "step: 100, reward: 1.5, kl: 0.01 -> saved to model_100.pt",
         "2026-11-21 00:40:41,295 - ppo.train - INFO - step=100 reward=1.5 kl=0.01",
         "2026-11-21 00:40:41,295 - train - INFO - step 100 reward 1.5 kl 0.01",
+        "2026-11-21 00:40:41,295 — algo.vpg — INFO — step: 100 reward: 1.5",
         "2026-11-21 00:40:41,295 Actor_0 INFO step: 100, reward: 1.5, kl: 0.01",
         "I1122 15:00:00.123456 140123456789 train.py:33] step=100 reward=1.5 kl=0.01",
         "步数：100，奖励：1.5，熵：1.2",
@@ -158,6 +159,37 @@ def test_a_training_goes_on_after_an_evaluation() -> None:
     again = f"{episodes(5, 1.5)}Testing\n{episodes(2, 2.5)}Training\n{episodes(5, 3.5)}"
     values = parse_every_way(ConsoleParser, again.encode()).values("Episodic Reward")
     assert values == [1.5] * 5 + [3.5] * 5
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Evaluating...  Score: {reward}, Average Score: {reward}, Length: 544\n",
+        "[TEST] Episode {test} - Score: {reward} | Average Score: {reward}\n",
+        "Eval step={test} Score={reward} Average Score={reward}\n",
+        "Evaluation | Episode {test} | Score: {reward}, Average Score: {reward}\n",
+    ],
+)
+def test_a_line_that_says_so_is_an_evaluation(line: str) -> None:
+    """All of its values are, at the training's step; they are called like those of training."""
+    text = "".join(
+        f"Episode: {n:4d}, Score: {n}.5, Average Score: {n}.25\n"
+        + "".join(line.format(test=test, reward=-(n * 100)) for test in range(2))
+        for n in range(1, 31)
+    )
+    read = parse_every_way(ConsoleParser, text.encode())
+    steps = list(range(1, 31))
+    assert read.steps("Score") == read.steps("Average Score") == steps
+    assert read.values("Average Score") == [n + 0.25 for n in steps]
+    assert read.steps("eval/Average Score") == [n for n in steps for _ in range(2)]
+    assert read.values("eval/Score") == [-100.0 * n for n in steps for _ in range(2)]
+
+
+def test_a_console_of_evaluations_says_their_steps() -> None:
+    """Where no other line says a step."""
+    text = "".join(f"[Eval] step={n}000 reward={n}.5 length=7\n" for n in range(1, 11))
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("reward") == [n * 1000 for n in range(1, 11)]
 
 
 @pytest.mark.parametrize(

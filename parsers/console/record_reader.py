@@ -1,0 +1,174 @@
+"""Records of a console's lines, from several processes and beside bars, and their steps."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ppo_top.model import ConfigValue, RunEnd, State
+from ppo_top.model.console_lines import MAX_LINE_CHARS as LONGEST_LINE
+from ppo_top.parsers.console.batch_builder import BatchBuilder
+from ppo_top.parsers.console.lines.log_lines import LogLines
+from ppo_top.parsers.console.lines.unread_lines import UnreadLines
+from ppo_top.parsers.console.process import ProcessStream
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.console.records import dicts
+from ppo_top.parsers.console.steps import progress_bars
+from ppo_top.parsers.console.steps.bar_steps import BarSteps
+from ppo_top.parsers.console.tables import ruled_table
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+
+_MAX_PROCESSES = 64
+BLOCK_BUFFERED = "this log is block-buffered: run python with -u to see it live"
+
+
+class RecordReader:
+    """Reads whole lines without prefixes, each of a named process, and bars.
+
+    What they say goes to `builder`; `log_lines` learn the step of lines that waited for it.
+    """
+
+    def __init__(
+        self, patterns: Sequence[re.Pattern[str]], builder: BatchBuilder, log_lines: LogLines
+    ) -> None:
+        self._patterns = patterns
+        self._builder = builder
+        self._log_lines = log_lines
+        self.bar_steps = BarSteps(self._add_placed)
+        self.main_process = ProcessStream(self.bar_steps.count_step)
+        self.processes: dict[str, ProcessStream] = {"": self.main_process}
+        self.unread = UnreadLines()
+        self._bar_values = progress_bars.BarValues()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether lines wait for a record whose step is unknown yet."""
+        if self.bar_steps.is_waiting or self.main_process.table.has_rows:
+            return True
+        return len(self.processes) > 1 and any(v.table.has_rows for v in self.processes.values())
+
+    def process_name(self, name: str) -> str:
+        """The name under which a process is read; "" where there are too many."""
+        if name not in self.processes:
+            if len(self.processes) >= _MAX_PROCESSES:
+                return ""
+            self.processes[name] = ProcessStream()
+        return name
+
+    def finish(self) -> None:
+        """Add what still waits."""
+        self.bar_steps.finish()
+        for name, process in self.processes.items():
+            if (summary := process.pop_summary()) is not None:
+                self._add_record(name, summary)
+            table = process.table.pop_record()
+            if table is not None and ruled_table.has_certain_step(table):
+                self._add_record(name, table)
+            self._add_stepped(name, process.release_steps())
+
+    def parse_line(self, text: str, name: str, time: float) -> None:
+        """Read a line of this process, written at this unix time."""
+        process = self.processes[name]
+        if (self._patterns and self._match_patterns(text, name, time)) or self._add_table_line(
+            text, name
+        ):
+            return
+        rows = process.trainer_table.read_line(text)
+        if rows is not None:
+            for row in rows:
+                self._add_record(name, ConsoleRecord(row.values, row.step, row.axis, time=time))
+            return
+        found = None if process.end_detector.in_traceback else process.parse_line(text)
+        if found is not None:
+            self._add_found(text, name, found if time != time else found._replace(time=time))
+        else:
+            if name == "":
+                self.bar_steps.note_text()
+            self._builder.read_text(text, name)
+        self.unread.add_line(text, is_read=found is not None)
+        ended = process.end_detector.read_line(text, found is not None)
+        if ended is not None:
+            self._builder.set_end(ended)
+
+    def _add_found(self, text: str, name: str, found: ConsoleRecord) -> None:
+        if name == "" and text.startswith("{") and found.values and found.step is None:
+            self._add_dict(found)
+        else:
+            self._add_record(name, found)
+        if dicts.RUNTIME_KEY in text and (summary := dicts.runtime_text(found)):
+            self._builder.set_end(RunEnd(State.FINISHED, summary))
+
+    def _add_table_line(self, text: str, name: str) -> bool:
+        """Add a line to the table it belongs to; False if there is none."""
+        table = self.processes[name].table
+        if ruled_table.is_rule(text):
+            record = table.add_rule(text)
+            if record is not None:
+                self._add_record(name, record)
+            return True
+        if not table.is_open or table.add_line(text):
+            return table.is_open
+        if not table.has_rows:
+            table.is_open = False
+        elif table.note_other_line() and (record := table.pop_record()) is not None:
+            self._add_record(name, record)
+        return False
+
+    def _match_patterns(self, text: str, name: str, time: float) -> bool:
+        """Read a line that matches one of the user's patterns."""
+        for pattern in self._patterns:
+            match = pattern.search(text[:LONGEST_LINE])
+            if match is None:
+                continue
+            groups = {tag: parse_number(word) for tag, word in match.groupdict().items() if word}
+            values = {tag: value for tag, value in groups.items() if value is not None}
+            step, total = values.pop("step", None), values.pop("total", None)
+            config: dict[str, ConfigValue] = {} if total is None else {"total_iterations": total}
+            found = ConsoleRecord(list(values.items()), as_step(step), "step", config, time)
+            self._add_record(name, found)
+            return True
+        return False
+
+    def follow_bar(self, bar: progress_bars.ProgressBar) -> bool:
+        """Follow a bar; False if it does not count the training's steps."""
+        known = self.bar_steps.total
+        if not self.bar_steps.draw(bar):
+            return False
+        if bar.total != known:
+            self._builder.add_settings({"max_steps": bar.total})
+        return True
+
+    def add_bar_values(self, bar: progress_bars.ProgressBar, text: str, followed: bool) -> None:
+        """Add the values next to a bar, unless other lines say more."""
+        found = (
+            None if self.main_process.axis else self._bar_values.read_record(bar, text, followed)
+        )
+        if found is not None and found.step is not None:
+            self._builder.add_record("", found, found.step)
+
+    def _add_dict(self, found: ConsoleRecord) -> None:
+        if self.bar_steps.total is None:
+            step, counted = self.main_process.next_step()
+            self._builder.add_record("", found, step, counted=counted)
+        else:
+            self.bar_steps.add(found)
+
+    def _add_placed(self, found: ConsoleRecord, step: int) -> None:
+        """Add a dictionary at the step that the bars tell."""
+        self._builder.add_record("", found, step, counted=self.bar_steps.counts_bars)
+        if self.bar_steps.is_block_buffered:
+            self._builder.add_note(BLOCK_BUFFERED)
+        if not self.is_waiting:
+            self._log_lines.set_step(step)
+
+    def _add_record(self, name: str, found: ConsoleRecord) -> None:
+        """Add a record at its own step, else at the last one."""
+        self._builder.add_settings(found.config, name)
+        if found.values or found.step is not None:
+            self._add_stepped(name, self.processes[name].tell_steps(found))
+
+    def _add_stepped(self, name: str, records: Sequence[ConsoleRecord]) -> None:
+        for found in records:
+            may_begin = self._builder.expects_training
+            step, counted = self.processes[name].step_of(found, may_begin=may_begin)
+            self._builder.add_record(name, found, step, counted=counted)
