@@ -13,9 +13,8 @@ from array import array
 from collections.abc import Sequence
 
 from ppo_top.model import Batch, Problem, RunEnd, State
-from ppo_top.parsers.base import HEAD_BYTES, Format
+from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.columns import RowAxes
-from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time
 from ppo_top.parsers.shared.tables.episode_counts import TableStep
 from ppo_top.parsers.shared.tables.plain_rows import (
@@ -26,12 +25,10 @@ from ppo_top.parsers.shared.tables.plain_rows import (
     split_columns,
 )
 from ppo_top.parsers.shared.tables.row_parser import RowParser
+from ppo_top.parsers.shared.tables.table_claims import claims, claims_lightning, claims_sb3
 from ppo_top.parsers.shared.tables.table_header import (
-    are_names,
-    column_names,
     find_delimiter,
     is_remark,
-    is_stepped,
     read_setting,
 )
 from ppo_top.parsers.shared.tables.table_runs import TableRuns
@@ -246,97 +243,6 @@ def _are_distinct_metrics(tags: Sequence[str]) -> bool:
     """
     plain = all(tag and tag != "done" and not tag.startswith(_CONFIG_PREFIX) for tag in tags)
     return plain and len(set(tags)) == len(tags)
-
-
-_MIN_COLUMNS = 2
-_REWARD_FILE_NAME = re.compile(r"(?i:train|reward|return|episode|learning|progress)")
-"""A file with such a name may be a column of rewards, a row an episode, without a step."""
-_VALUE = re.compile(r"[:=]\s?[-+.\d]")
-"""In a console's line, which is no name of a column: `reward: 21.5`."""
-_PAIR = re.compile(r"[:=\s][-+.]?\d")
-"""In a console's line, with or without a sign between: `Episode 3`."""
-_PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
-"""The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
-_CONSOLE_NAME = "log.txt"
-"""Mostly a console: the table that logz.py of Berkeley's course writes has tabs in its header."""
-
-
-_OTHER_TEXT = re.compile(r"(?i)(?:\w+_)?rewards?\w*\.txt$|.*\.log$|(?:log|train)[^.]*\.txt$")
-"""Mostly a list of numbers, prose or a console."""
-
-
-def claims(name: str, head: bytes) -> bool | None:
-    """Whether the header names a metric, and a step; a table of rewards may count its rows."""
-    if b"\x00" in head.partition(b"\n")[0] or head.startswith(b"#{"):
-        return False
-    if name == _CONSOLE_NAME and b"\t" not in head.partition(b"\n")[0]:
-        return False
-    if name != _CONSOLE_NAME and _OTHER_TEXT.match(name):
-        return _is_table_of_rewards(head)
-    columns = column_names(head)
-    if columns is None:
-        return None
-    if not are_names(columns):
-        return False
-    if columns[: len(_PFRL_COLUMNS)] == _PFRL_COLUMNS:
-        return True
-    if all(map(metric_names.is_reward, columns)) and _REWARD_FILE_NAME.search(name):
-        return not any(map(_VALUE.search, columns))
-    charted = any(metric_names.is_metric(column) for column in columns)
-    is_table = len(columns) >= _MIN_COLUMNS
-    if not charted and is_table and metric_names.reward_of_file(name):
-        return _holds_numbers(columns, head)  # a column for each method
-    if not charted or (is_table and is_stepped(columns)):
-        return charted
-    return (is_table and name.startswith("progress.")) or _holds_rewards(columns, head)
-
-
-def _is_table_of_rewards(head: bytes) -> bool | None:
-    """Whether the header names a reward among others, and the first row below it holds numbers."""
-    if b"\n" not in head:
-        may_follow = len(head) < HEAD_BYTES and (head[:1].isalpha() or not head.strip())
-        return None if may_follow else False
-    columns = column_names(head) or []
-    if len(columns) < _MIN_COLUMNS or not are_names(columns) or any(map(_PAIR.search, columns)):
-        return False
-    return any(map(metric_names.is_reward, columns)) and _holds_numbers(columns, head)
-
-
-def _holds_rewards(columns: Sequence[str], head: bytes) -> bool | None:
-    """Whether a column is a reward and the first row, below the header, has numbers only.
-
-    A score may be a pupil's.
-    """
-    rewards = [name for name in columns if metric_names.is_reward(name)]
-    if len(columns) < _MIN_COLUMNS or all("score" in name.lower() for name in rewards):
-        return False
-    return _holds_numbers(columns, head)
-
-
-def _holds_numbers(columns: Sequence[str], head: bytes) -> bool | None:
-    """Whether the first row has numbers only; None if it is not complete yet."""
-    row, end, _ = head.partition(b"\n")[2].partition(b"\n")
-    if not end:
-        return None if len(head) < HEAD_BYTES else False
-    header = head.partition(b"\n")[0].decode("utf-8", "replace")
-    cells = row.decode("utf-8", "replace").strip().split(find_delimiter(header))
-    return len(cells) == len(columns) and None not in map(parse_number, cells)
-
-
-def claims_sb3(name: str, head: bytes) -> bool | None:
-    """Whether a progress.csv is Stable-Baselines3's; its header may still grow until it says so."""
-    answer = claims(name, head)
-    columns = column_names(head) or []
-    ours = any(column.startswith(("time/", "rollout/", "train/")) for column in columns)
-    if ours and answer is False:
-        return None
-    return ours if answer else answer
-
-
-def claims_lightning(name: str, head: bytes) -> bool | None:
-    """Whether a metrics.csv is that of Lightning's CSVLogger, which has these two columns."""
-    answer = claims(name, head)
-    return {"epoch", "step"} <= set(column_names(head) or ()) if answer else answer
 
 
 FORMATS = (

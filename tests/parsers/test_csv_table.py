@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from ppo_top.files.log_reader import LogReader
 from ppo_top.model import State
-from ppo_top.parsers import csv_table, detect_format
+from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.csv_table import CsvParser
-from ppo_top.parsers.shared.tables import plain_rows
+from ppo_top.parsers.csv_table import FORMATS, CsvParser
+from ppo_top.parsers.shared.tables import plain_rows, table_claims
 from tests.support.parser_harness import cut_at, feed_parser, parse_every_way
 
 HERE = Path(__file__).parents[2]
@@ -57,7 +57,7 @@ def test_spinning_up_agrees_with_the_csv_module() -> None:
     expected = oracle(path.read_text(), "TotalEnvInteracts", "\t")
     assert repr(read.values_by_step()) == repr({tag: expected[tag] for tag in read.points})
     assert set(read.points) == set(expected)
-    assert csv_table.claims("progress.txt", path.read_bytes()[:4096]) is True
+    assert table_claims.claims("progress.txt", path.read_bytes()[:4096]) is True
 
 
 def test_rllib_progress() -> None:
@@ -121,7 +121,7 @@ def test_a_rewritten_file_is_read_again() -> None:
     after = HEADER[:-1] + b",eval/mean_reward\n1,0.5,0.1,\n2,0.4,0.1,300\n"
     assert parse_every_way(CsvParser, after).values_by_step()["train/loss"] == [(1, 0.5), (2, 0.4)]
     assert parse_every_way(CsvParser, before).values_by_step()["train/loss"] == [(1, 0.5)]
-    assert csv_table.FORMATS[0].rewritten
+    assert FORMATS[0].rewritten
 
 
 def test_without_a_step_column_rows_are_counted() -> None:
@@ -205,7 +205,7 @@ def test_windows_line_ends() -> None:
 )
 def test_which_tables_are_logs(name: str, head: bytes, answer: bool | None) -> None:
     """A step and a metric in the header, or rewards that its rows count; no other tables."""
-    assert csv_table.claims(name, head) is answer
+    assert table_claims.claims(name, head) is answer
 
 
 cells = st.one_of(
