@@ -141,7 +141,6 @@ DIFFERENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "four times the steps seem to be four times the episodes behind a mean": {
         "bridge-ppo-healthy-s192825": ("four frames a step",),
-        "cartpole-clip-off-lr-x10-s11": ("four frames a step",),
         "delivery-ppo-lr-1e-8-s72444": ("four frames a step",),
         "farm-ppo-observations-zero-midway-s260544": ("four frames a step",),
         "pendulum-observations-zero-s11": ("four frames a step",),

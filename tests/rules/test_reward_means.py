@@ -76,3 +76,13 @@ def test_a_short_dip_is_none(seed: int) -> None:
     """Five rows of 95, in noise."""
     values = course([0.0, 2.0, 2.0, 2.0, 2.0, 2.0], 0.8, seed)
     assert worst_severity([*values, *(each - 1.5 for each in values[-5:])]) is None
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize(("end", "severity"), [(1.6, None), (0.9, Severity.WARN)])
+def test_what_was_learned_at_once_is_part_of_the_gain(
+    end: float, severity: Severity | None, seed: int
+) -> None:
+    """Four rows of 118: a fifth of the gain is lost at the end, or more than half of it."""
+    kept, lost = course([2.0] * 6, 0.4, seed), course([end] * 2, 0.4, seed + 9)[:24]
+    assert worst_severity([0.0] * 4 + kept + lost) == severity

@@ -56,13 +56,16 @@ def mean_falls(reward: RewardCourse) -> list[MeanFall]:
 def fall_at_end(reward: RewardCourse) -> MeanFall | None:
     """The level of a run's end beside the best mean before; None of a run too short to be parted.
 
-    The level is a median: a dip of the last few points is not the end.
+    The level is a median: a dip of the last few points is not the end. What was learned at once is
+    in the first mean already, so the gain begins at the first points if those are lower.
     """
     values = _block_means(reward)
     width = len(values) // END_PARTS
     if not width:
         return None
-    return _fall(_moving_means(values, width), median(values[-width:]), width, reward)
+    means = _moving_means(values, width)
+    means[0] = min(means[0], reward.baseline)
+    return _fall(means, median(values[-width:]), width, reward)
 
 
 def _block_means(reward: RewardCourse) -> list[float]:

@@ -63,6 +63,7 @@ def _not_kept(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Ass
     if (
         fall is None
         or not reward.gained
+        or fall.gain_noise < limits["mean_gain"]
         or fall.lost_share < limits["end_share"]
         or fall.fall_noise < limits["end_noise"]
         or best_was_random(run, reward)
