@@ -188,7 +188,7 @@ def test_a_dip_at_the_end_of_a_long_rise_is_no_fall(end: float, severity: Severi
 
 @pytest.mark.parametrize(("end", "severity"), [(3.8, WARN), (4.6, None)])
 def test_a_small_loss_at_the_end_is_no_fall(end: float, severity: Severity | None) -> None:
-    """Of a gain that came early more than half is kept, or less."""
+    """Half of a gain that came early must be gone."""
     course = alternating([0.0, *[8.0] * 8, *[end] * 3])
     assert findings_at_the_end(course).get("reward-crash") == severity
 

@@ -1,7 +1,7 @@
 """One-line dictionaries: what transformers 4 and 5, TRL and JSON loggers print per log call.
 
 transformers 4 prints numbers with a bare `nan`, transformers 5 prints the numbers as strings; both
-print `None`. Neither is JSON or a Python literal, hence the small grammar here.
+print `None`. Neither is JSON or a Python literal.
 """
 
 from __future__ import annotations
@@ -9,18 +9,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.documents.fast_json import json_reader
+from ppo_top.parsers.shared.documents.printed_dict import DictItem, parse_items
 from ppo_top.parsers.shared.names.axes import step_and_total
 from ppo_top.parsers.shared.names.metric_names import STEP_AXES, is_metric, is_setting, step_axis
 from ppo_top.parsers.shared.text.number_text import (
-    NUMBER_PATTERN,
     as_step,
-    parse_number,
-    unwrap_numbers,
 )
 
 MAX_DICT_BYTES = 1 << 20
@@ -38,94 +36,13 @@ _MIN_LINES_FOR_ORJSON = 500
 _MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
 """JSON reads it as an integer, which has no sign."""
 
-_STRING_PATTERN = r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\""""
-_ITEM = re.compile(
-    rf"""\s*+(?:{_STRING_PATTERN})\s*+:\s*+(?:{_STRING_PATTERN}|({NUMBER_PATTERN}|-?Infinity|None|null|True|true|False|false)"""
-    r"""|([\[{(]))\s*+""",
-    re.DOTALL,
-)
-_NESTED_TOKEN = re.compile(
-    r"""[^\[\](){}'"]++|'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[\[\](){}]""", re.DOTALL
-)
-
-
-_MAX_DEPTH = 4
-"""Dictionaries within more than so many others are not read."""
-
-
-class DictItem(NamedTuple):
-    """A key with its value: a number, a word, or None for what is missing or a list."""
-
-    key: str
-    value: float | str | None
-
-
-def parse_items(text: str, depth: int = 0) -> list[DictItem] | None:
-    """The items of a dictionary that spans the whole text; None if it does not parse.
-
-    The keys of inner dictionaries stand behind that of the outer one, as in `train/loss`.
-    """
-    text = unwrap_numbers(text.strip())
-    if not (text.startswith("{") and text.endswith("}")):
-        return None
-    found: list[DictItem] = []
-    position, last = 1, len(text) - 1
-    while position < last:
-        match = _ITEM.match(text, position)
-        if match is None:
-            return None
-        position = match.end()
-        key, inner = match[1] or match[2] or "", None
-        if match[6]:
-            closed = _end_of_nested(text, match.start(6))
-            if closed is None:
-                return None
-            position = closed
-            if match[6] == "{" and depth < _MAX_DEPTH:
-                inner = parse_items(text[match.start(6) : closed], depth + 1)
-        if inner is None:
-            found.append(DictItem(key, _item_value(match)))
-        else:
-            found += [DictItem(f"{key}/{name}", value) for name, value in inner]
-        if position < last and text[position] != ",":
-            return None
-        position += 1
-    return found if position <= last + 1 and found else None
-
-
-def _item_value(match: re.Match[str]) -> float | str | None:
-    bare = match[5]
-    if bare is not None:
-        return {"True": 1.0, "true": 1.0, "False": 0.0, "false": 0.0}.get(bare, parse_number(bare))
-    if match[6]:
-        return None
-    text = match[3] if match[3] is not None else match[4]
-    parsed = parse_number(text)
-    return text if parsed is None else parsed
-
-
-def _end_of_nested(text: str, start: int) -> int | None:
-    """Where a nested value and the blanks after it end, or None."""
-    depth = 0
-    for match in _NESTED_TOKEN.finditer(text, start):
-        bracket = match[0]
-        if bracket in "[({":
-            depth += 1
-        elif bracket in "])}":
-            depth -= 1
-        if depth == 0:
-            end = match.end()
-            while end < len(text) and text[end] == " ":
-                end += 1
-            return end
-    return None
-
 
 def parse_record(text: str) -> ConsoleRecord | None:
     """The record or the settings in a dictionary; None if it is neither."""
-    found = parse_items(text)
-    if found is None:
+    items = parse_items(text)
+    if items is None:
         return None
+    found = [DictItem(k, float(v)) if isinstance(v, bool) else DictItem(k, v) for k, v in items]
     values = {key: value for key, value in found if isinstance(value, float)}
     named = [item for item in found if isinstance(item.value, str)]
     if any(is_metric(key) or key in _LOG_KEYS for key in values) and len(named) <= len(values):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 
-from ppo_top.parsers.console.records.dicts import parse_items
+from ppo_top.parsers.shared.documents.printed_dict import parse_items
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, unwrap_numbers
 
 _MAX_LINES = 100

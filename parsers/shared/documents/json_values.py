@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ppo_top.model import ConfigValue, Histogram
+from ppo_top.parsers.shared.documents.printed_dict import parse_items
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import (
     STEP_KEYS,
@@ -28,15 +28,8 @@ _MAX_SETTING_CHARS = 300
 _MAX_NUMBER_CHARS = 64
 _DECODER = json.JSONDecoder()
 _TRACKER_WORDS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf, "INF": math.inf}
-_PYTHON_WORD = re.compile(r"(?<=: )(nan|inf|-inf|None|True|False)(?=[,}])")
-_JSON_WORDS = {
-    "nan": "NaN",
-    "inf": "Infinity",
-    "-inf": "-Infinity",
-    "None": "null",
-    "True": "true",
-    "False": "false",
-}
+_PRINTED_DICT = b"\"{'"
+"""Where a text holds a dictionary that Python printed."""
 _NON_FINITE_WORDS = frozenset({"nan", "inf", "-inf", "infinity", "-infinity", "+inf"})
 
 
@@ -61,16 +54,15 @@ def parse_object(data: bytes) -> dict[str, object] | str:
         return f"not a JSON object: {str(problem)[:80]}"
     if not isinstance(found, dict):
         return "JSON, but not an object"
-    return {key: _opened(value) for key, value in found.items()}
+    if _PRINTED_DICT in data:
+        return {key: _opened(value) for key, value in found.items()}
+    return found
 
 
 def _opened(value: object) -> object:
     """The dictionary that Python printed into a text, `"{'kl': 0.1}"`; other values as they are."""
-    if not (isinstance(value, str) and value.startswith("{'") and value.endswith("}")):
-        return value
-    text = _PYTHON_WORD.sub(lambda word: _JSON_WORDS[word[0]], value.replace("'", '"'))
-    found = parse_object(text.encode())
-    return value if isinstance(found, str) else found
+    items = parse_items(value) if isinstance(value, str) and value.startswith("{'") else None
+    return value if items is None else dict(items)
 
 
 def first_object(data: bytes | bytearray) -> dict[str, object] | None:

@@ -26,8 +26,6 @@ _PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
 """The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
 _CONSOLE_NAME = "log.txt"
 """Mostly a console: the table that logz.py of Berkeley's course writes has tabs in its header."""
-
-
 _OTHER_TEXT = re.compile(r"(?i)(?:\w+_)?rewards?\w*\.txt$|.*\.log$|(?:log|train)[^.]*\.txt$")
 """Mostly a list of numbers, prose or a console."""
 

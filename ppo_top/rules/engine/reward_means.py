@@ -25,7 +25,7 @@ END_PARTS = 5
 
 
 class MeanFall(NamedTuple):
-    """The newest mean beside the best one before it, all of equally many points.
+    """A level now beside the best mean before it, of equally many points, and the start.
 
     `gain_noise` and `fall_noise` are the gain before it and the fall in standard deviations.
     `made_good` is the largest fall of such means that was followed by a rise as high.
@@ -49,8 +49,8 @@ def mean_falls(reward: RewardCourse) -> list[MeanFall]:
     """The fall by means of each width that the run is long enough for."""
     values = _block_means(reward)
     widths = [each for each in WIDTHS if LEAST_SHARE * len(values) <= each < 0.5 * len(values)]
-    each_width = [(_moving_means(values, width), width) for width in widths]
-    return [_fall(means, means[-1], width, reward) for means, width in each_width]
+    each_width = {width: _moving_means(values, width) for width in widths}
+    return [_fall(means, means[0], means[-1], width, reward) for width, means in each_width.items()]
 
 
 def fall_at_end(reward: RewardCourse) -> MeanFall | None:
@@ -64,8 +64,8 @@ def fall_at_end(reward: RewardCourse) -> MeanFall | None:
     if not width:
         return None
     means = _moving_means(values, width)
-    means[0] = min(means[0], reward.baseline)
-    return _fall(means, median(values[-width:]), width, reward)
+    start = min(means[0], reward.baseline)
+    return _fall(means, start, median(values[-width:]), width, reward)
 
 
 def _block_means(reward: RewardCourse) -> list[float]:
@@ -79,10 +79,12 @@ def _moving_means(values: Sequence[float], width: int) -> list[float]:
     return [(after - before) / width for before, after in zip(sums, sums[width:], strict=False)]
 
 
-def _fall(means: Sequence[float], now: float, width: int, reward: RewardCourse) -> MeanFall:
+def _fall(
+    means: Sequence[float], start: float, now: float, width: int, reward: RewardCourse
+) -> MeanFall:
     looks = max(1.0, width * reward.means.size / reward.source.rows_per_window)
     sd = reward.noise * math.sqrt(2.0 / looks)
-    start, best = means[0], max(means[:-width])
+    best = max(means[:-width])
     return MeanFall(start, best, now, (best - start) / sd, (best - now) / sd, _made_good(means))
 
 

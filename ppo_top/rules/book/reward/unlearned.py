@@ -177,7 +177,7 @@ def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
 
 
 def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The reward stays below the level it held at the start, though it never rose above it.
+    """The reward stays below the level it held at the start, and no policy ever rose above it.
 
     What is learned first from a replay buffer is often worse than the random actions before it.
     """
@@ -202,7 +202,7 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 REPLAY_LIMITS = {"end_points": 4, "end_episodes": 40}
-"""A replay buffer is learned from many times: few episodes do, and what they bring is plain."""
+"""A replay buffer is learned from many times: few episodes do."""
 
 
 RULES = (
