@@ -242,6 +242,7 @@ THRESHOLD_MEANINGS = {
     "once": "beyond it one value is enough, without waiting for k of n",
     "early": "what counts as early: in updates, or as a share of the run where it is below 1",
     "warmup": "as many first points are not judged",
+    "every": "it is asked at one of so many points, and counts those",
     "points": "as many points must have been seen",
     "times": "as many times its own usual or first level",
     "share": "this share of its own usual or first level, or of the whole",

@@ -53,8 +53,8 @@ def _skip_reason(rule: Rule, run: RuleContext, text_rows: Container[str]) -> str
 def warming_rules(rules: Iterable[SelectedRule], run: RuleContext) -> list[WarmingRule]:
     """Rules that have fewer points than they need to fire."""
     found = []
-    for rule, limits in ((each.rule, each.limits) for each in rules):
-        needed, seen = int(limits.get("warmup", 0)), point_count(rule, run)
+    for rule, needed in ((each.rule, each.warmup) for each in rules):
+        seen = point_count(rule, run)
         if needed and 0 < seen <= needed:
             found.append(WarmingRule(rule.id, rule.concepts, seen, needed + 1))
     return found

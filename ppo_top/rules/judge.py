@@ -127,17 +127,19 @@ class Judge:
         if not (asked.rules or run.open_severities or self._text_rows):
             return
         state = run.reward_state
-        number, histories = run.mark.row, run.histories
+        number, histories, rules = run.mark.row, run.histories, self._rules
         before = len(self.findings)
         for index, concept, states in asked.rules:
             if states and not states & state and not self._persistences[index].is_alert:
                 continue
+            rule, points = rules[index], run.updates
             if concept:
                 history = histories.get(concept)
                 if history is None or history.last_row != number:
                     continue
-                if history.count <= self._rules[index].limits.get("warmup", 0):
-                    continue
+                points = history.count
+            if points <= rule.warmup or points % rule.every:
+                continue
             self._apply_rule(index)
         if run.open_severities:
             self._ask_diagnoses(asked)

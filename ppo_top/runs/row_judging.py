@@ -13,7 +13,7 @@ from ppo_top.runs.machine_streams import MachineStream
 from ppo_top.runs.row_merge import ConceptStream, RowKey, RowMerger
 from ppo_top.runs.timeline import Timeline
 
-BLOCK_ROWS = 32
+BLOCK_ROWS = 64
 """Most rows judged between two checks of the deadline."""
 
 

@@ -136,6 +136,24 @@ def test_persistence_can_be_changed() -> None:
     assert "clip-high" in rules_found(findings(at_once, draw_rows(columns)))
 
 
+@pytest.mark.parametrize(
+    ("every", "logged", "row"), [(1, 1, 40), (7, 1, 41), (30, 1, 59), (0, 1, 40), (4, 2, 46)]
+)
+def test_a_rule_may_be_asked_at_one_of_so_many_points(every: int, logged: int, row: int) -> None:
+    """Points of its own metric: the 42nd row is each seventh, and the 24th value each fourth."""
+    columns = {
+        **CTRL_COLUMNS,
+        "approx_kl": lambda i: math.nan if i % logged else 0.4 if i >= 40 else 0.01,
+    }
+    made = [
+        Row(each.mark, {name: value for name, value in each.values.items() if value == value})
+        for each in draw_rows(columns)
+    ]
+    now_and_then = {"kl-high": {"every": every, "k": 1, "n": 1}}
+    found = findings(Profile("sb3", "on-policy", threshold_overrides=now_and_then), made)
+    assert first_finding(found, "kl-high").opened.row == row
+
+
 def test_a_muted_rule_is_silent_and_listed() -> None:
     """A muted rule finds nothing, and is among those that were skipped, with the reason."""
     muted = Profile("sb3", "on-policy", muted=frozenset({"kl-high"}))

@@ -64,9 +64,9 @@ class BlockScreen:
     def _rules_concerned(self, block: RowBlock, plan: Iterable[PlannedRule]) -> list[PlannedRule]:
         """The rules of a plan that may have something to say about the next rows, a block."""
         return [
-            (index, "" if self._is_warm(index, concept) else concept, states)
-            for index, concept, states in plan
-            if self._persistences[index].is_alert or not self._stays_calm(index, block)
+            each
+            for each in plan
+            if self._persistences[each[0]].is_alert or not self._stays_calm(each[0], block)
         ]
 
     def _diagnoses_concerned(self, block: RowBlock) -> list[PlannedDiagnosis]:
@@ -82,12 +82,6 @@ class BlockScreen:
             if not is_settled:
                 concerned.append((index, needs))
         return concerned
-
-    def _is_warm(self, index: int, concept: str) -> bool:
-        """Whether a rule has seen enough of its trigger metric, which all rows to come hold."""
-        history = self._run.histories.get(concept)
-        warmup = self._book.rules[index].limits.get("warmup", 0)
-        return history is not None and history.count >= warmup
 
     def _stays_calm(self, index: int, block: RowBlock) -> bool:
         return self._holds(self._book.rules[index].rule.stays_calm, index, block)

@@ -13,7 +13,7 @@ from ppo_top.rules.engine.terms import CRIT, INFO, REINFORCEMENT_LEARNING, WARN,
 RuleLimits = Mapping[str, float]
 """The thresholds of a rule for one run, by name."""
 
-ENGINE_LIMITS = ("k", "n", "warmup", "clear_after", "milder")
+ENGINE_LIMITS = ("k", "n", "warmup", "every", "clear_after", "milder")
 """Settings that every rule has besides its own thresholds.
 
 `milder` lowers the severity by this many levels.
@@ -97,8 +97,10 @@ class Rule(NamedTuple):
     shown as evidence. The rule looks at a row that holds one of its `triggers`: the metrics it is
     `judged_at`, or else its concepts (a diagnosis: none, so at every row). `limits` are its
     thresholds, overridden by `limit_overrides` for a family or a trainer id, then by the user's
-    settings; `ENGINE_LIMITS` are understood too: `warmup` (points skipped first), `clear_after`
-    (calm points that clear a finding), `k` and `n` (k of the last n points raise it), `milder`.
+    settings; `ENGINE_LIMITS` are understood too: `warmup` (points skipped first), `every` (it is
+    asked at one point of so many: what rests on many points is the same at the next one),
+    `clear_after` (calm points that clear a finding), `k` and `n` (k of the last n points that it
+    was asked at raise it), `milder`.
     `grade` says how well founded the thresholds are: A stated by a trainer's guide or code, B
     reported by papers or maintainers, C checked on labelled runs, D none of these;
     `grade_by_family` where a family, or one algorithm of it, differs.

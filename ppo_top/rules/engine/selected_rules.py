@@ -21,13 +21,19 @@ PlannedDiagnosis = tuple[int, frozenset[str]]
 
 
 class SelectedRule(NamedTuple):
-    """A rule with its limits for a run; `milder` lowers severities by so many levels."""
+    """A rule with its limits for a run.
+
+    `milder` lowers severities by so many levels. It is asked at one of `every` points after the
+    first `warmup`.
+    """
 
     rule: Rule
     limits: RuleLimits
     max_severity: Severity
     milder: int
     steps: PersistenceSteps
+    warmup: int
+    every: int
 
 
 class SelectedRules:
@@ -77,5 +83,7 @@ def select(profile: Profile, rules: Sequence[Rule]) -> SelectedRules:
     for rule in wanted:
         limits = rule.limits_for(profile)
         steps, milder = rule.persistence_steps(limits), int(limits.get("milder", 0))
-        selected.append(SelectedRule(rule, limits, rule.max_severity(profile), milder, steps))
+        warmup, every = int(limits.get("warmup", 0)), max(1, int(limits.get("every", 1)))
+        severity = rule.max_severity(profile)
+        selected.append(SelectedRule(rule, limits, severity, milder, steps, warmup, every))
     return SelectedRules(rules, selected)

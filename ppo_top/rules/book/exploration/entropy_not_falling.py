@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.book.exploration.entropy_facts import initial_entropy, is_discrete
-from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
 from ppo_top.rules.engine.reward_course import MIN_POINTS, RewardCourse
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import pct
@@ -99,15 +98,6 @@ def _stagnates(reward: RewardCourse) -> bool:
     return reward.history.trend(25).effect() < 0.3 * max(reward.gain, reward.noise)
 
 
-def _lost_some_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """Every entropy of the block is clearly below the initial one, or tells nothing."""
-    history = run.histories.get("entropy")
-    if history is None or history.count < 3:
-        return False
-    first = initial_entropy(history)
-    return block.high("entropy") < limits["some"] * first or not _began_random(run, first)
-
-
 RULES = (
     Rule(
         id="entropy-not-falling",
@@ -115,7 +105,6 @@ RULES = (
         description="the policy stays as random as at the start and the reward does not move",
         concepts=("entropy",),
         assess=entropy_not_falling,
-        stays_calm=_lost_some_entropy,
         families=frozenset({ON_POLICY}),
         limits={
             "points": 20,
@@ -131,8 +120,9 @@ RULES = (
             "endless": 250,
             "paste_rows": 12,
             "warmup": 25,
+            "every": 5,
         },
-        persistence=k_of_n(5, 5),
+        persistence=AT_ONCE,
         at_end=True,
         ranks_causes=True,
         causes=(

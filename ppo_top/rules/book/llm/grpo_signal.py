@@ -134,8 +134,6 @@ def one_sided(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """One reward component rises while another falls."""
-    if run.updates % int(limits["every"]):
-        return borderline(0.0) if "reward-parts-diverge" in run.open_severities else None
     moved = {
         concept[len(REWARD_COMPONENT_PREFIX) : -1]: _moved(history, limits)
         for concept, history in run.histories.items()
@@ -151,9 +149,8 @@ def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def part_never_moves(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """One reward component stays where it was while the reward rises."""
-    open_now = "reward-part-flat" in run.open_severities
-    if run.updates % int(limits["every"]) or not run.gained:
-        return borderline(0.0) if open_now else None
+    if not run.gained:
+        return borderline(0.0)
     for concept, history in run.histories.items():
         if concept.startswith(REWARD_COMPONENT_PREFIX) and _never_moved(history, limits):
             name, level = concept[len(REWARD_COMPONENT_PREFIX) : -1], history.recent_median(20)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.reward.crash import reward_now
-from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.reward_course import FALLEN, GAINED, UNLEARNED, RewardCourse
-from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits
 from ppo_top.rules.engine.stats import count_swings
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, ON_POLICY, UNKNOWN_FAMILY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
@@ -28,16 +27,6 @@ def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return Assessment(WARN, reward.history.last, goal, missed)
     level = WATCH if _exhausted(run) else INFO
     return Assessment(level, reward.history.last, reward.best, message)
-
-
-def _best_is_recent(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """The newest best will not be old enough within the block."""
-    reward, rows = run.reward, len(block.steps)
-    if reward is None:
-        return False
-    needed = limits["points" if run.profile.goal is None else "goal_points"]
-    waited = reward.count + rows - reward.notable_best_count
-    return waited < max(needed, limits["share"] * reward.count)
 
 
 def _exhausted(run: RuleContext) -> bool:
@@ -71,15 +60,13 @@ UPDATE_REWARDS = frozenset({ON_POLICY, UNKNOWN_FAMILY})
 
 
 def _swings(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
-    """The level goes up and down by most of its size; looked at every few points.
+    """The level goes up and down by most of its size.
 
     A level is the median of three points. Noise as large as that looks the same, so it is not more
     than a watch: whether anything was learned is for the other rules to say.
     """
     if run.family not in UPDATE_REWARDS or reward.at_max or reward.rising:
         return None
-    if reward.points % int(limits["every"]):
-        return borderline(reward.smooth) if "reward-swings" in run.open_severities else None
     levels = reward.levels[2:]
     low, high = min(levels, default=0.0), max(levels, default=0.0)
     if high - low < limits["size"] * max(abs(high), abs(low)):
@@ -99,12 +86,11 @@ RULES = (
         concepts=("reward_mean",),
         related=("entropy",),
         assess=plateau,
-        stays_calm=_best_is_recent,
         reward_states=GAINED,
         asks_about=("no-op-updates",),
         judged_at=REWARD_CONCEPTS,
-        limits={"points": 20, "goal_points": 10, "share": 0.25},
-        persistence=k_of_n(3, 3),
+        limits={"points": 20, "goal_points": 10, "share": 0.25, "every": 5},
+        persistence=AT_ONCE,
         causes=("converged, or stuck in a local optimum (too little exploration)",),
         remedies=(
             "raise the entropy bonus: {ent_coef:below 0.05}",
