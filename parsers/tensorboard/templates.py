@@ -8,6 +8,7 @@ is a layout with the bytes around them, which hold the tag.
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -33,7 +34,8 @@ class ByteRange(NamedTuple):
     stop: int
 
 
-class EventLayout(NamedTuple):
+@dataclass(frozen=True)
+class EventLayout:
     """Where the changing bytes of a payload of `length` bytes are.
 
     `code` is the value's struct code, "f" or "d"; `step_size` is 0 at step 0, which is not written.
@@ -46,7 +48,7 @@ class EventLayout(NamedTuple):
     value: int
     code: str
 
-    @property
+    @cached_property
     def changing_ranges(self) -> tuple[ByteRange, ByteRange, ByteRange]:
         """The bytes of time, step and value."""
         value_size = struct.calcsize(f"<{self.code}")
@@ -54,7 +56,7 @@ class EventLayout(NamedTuple):
         time, step, value = (ByteRange(start, start + size) for start, size in sizes)
         return time, step, value
 
-    @property
+    @cached_property
     def fixed_ranges(self) -> tuple[ByteRange, ...]:
         """All other bytes."""
         fields = sorted(field for field in self.changing_ranges if field.start < field.stop)

@@ -126,11 +126,11 @@ class Judge:
         run = self._context
         if not (asked.rules or run.open_severities or self._text_rows):
             return
-        state = run.reward_state
-        number, histories, rules = run.mark.row, run.histories, self._rules
+        number, state, histories = run.mark.row, run.reward_state, run.histories
+        rules, persistences = self._rules, self._persistences
         before = len(self.findings)
         for index, concept, states in asked.rules:
-            if states and not states & state and not self._persistences[index].is_alert:
+            if states and not states & state and not persistences[index].is_alert:
                 continue
             rule, points = rules[index], run.updates
             if concept:

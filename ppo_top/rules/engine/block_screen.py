@@ -19,7 +19,7 @@ class Asked(NamedTuple):
     `diagnoses` are enough as long as the open findings are those of `open_before`.
     """
 
-    rules: Sequence[PlannedRule]
+    rules: Sequence[PlannedRule] = ()
     diagnoses: Sequence[PlannedDiagnosis] = ()
     open_before: Mapping[str, Severity] = {}
 
@@ -52,14 +52,14 @@ class BlockScreen:
         """
         run, plan = self._run, self._concerned
         if not (plan or run.open_severities):
-            return (nobody := Asked(())), nobody
-        part = self._block.part(start, rows)
-        anyway = Asked(self._rules_concerned(part, plan))
+            return (nobody := Asked()), nobody
+        part, open_before = self._block.part(start, rows), run.open_severities.copy()
+        anyway = Asked(self._rules_concerned(part, plan), self._needed_diagnoses(), open_before)
         if self._is_first or not (run.gains_nothing and run.open_severities):
             return anyway, anyway
         unsettled = [each for each in anyway.rules if not self._stays_open(each[0], part)]
-        open_before = run.open_severities.copy()
-        return Asked(unsettled, self._diagnoses_concerned(part), open_before), anyway
+        diagnoses = [each for each in anyway.diagnoses if not self._is_settled(each[0], part)]
+        return Asked(unsettled, diagnoses, open_before), anyway
 
     def _rules_concerned(self, block: RowBlock, plan: Iterable[PlannedRule]) -> list[PlannedRule]:
         """The rules of a plan that may have something to say about the next rows, a block."""
@@ -69,19 +69,19 @@ class BlockScreen:
             if self._persistences[each[0]].is_alert or not self._stays_calm(each[0], block)
         ]
 
-    def _diagnoses_concerned(self, block: RowBlock) -> list[PlannedDiagnosis]:
+    def _needed_diagnoses(self) -> list[PlannedDiagnosis]:
         """The diagnoses that may have something to say, while the same findings are open."""
-        open_rules, concerned = self._run.recently_open(), []
-        for index, needs in self._book.untriggered_diagnoses:
-            if self._persistences[index].is_alert:
-                is_settled = self._stays_open(index, block)
-            elif needs and open_rules.isdisjoint(needs):
-                is_settled = True
-            else:
-                is_settled = self._stays_calm(index, block)
-            if not is_settled:
-                concerned.append((index, needs))
-        return concerned
+        open_rules = self._run.recently_open()
+        return [
+            (index, needs)
+            for index, needs in self._book.untriggered_diagnoses
+            if not (needs and open_rules.isdisjoint(needs)) or self._persistences[index].is_alert
+        ]
+
+    def _is_settled(self, index: int, block: RowBlock) -> bool:
+        """Whether a diagnosis would say the same at each row of a block, or nothing at all."""
+        is_alert = self._persistences[index].is_alert
+        return self._stays_open(index, block) if is_alert else self._stays_calm(index, block)
 
     def _stays_calm(self, index: int, block: RowBlock) -> bool:
         return self._holds(self._book.rules[index].rule.stays_calm, index, block)

@@ -296,9 +296,9 @@ class RuleContext:
 
     def recently_open(self) -> set[str]:
         """The rules with a finding that is open, or was within the last rows."""
-        now = self.mark.row
-        closed = (rule for rule, row in self.closed_rows.items() if now - row <= RECENT_ROWS)
-        return self.open_severities.keys() | set(closed)
+        since = self.mark.row - RECENT_ROWS
+        closed = [rule for rule, row in self.closed_rows.items() if row >= since]
+        return {*self.open_severities, *closed}
 
     def severity_of(self, rule: str, within: int = RECENT_ROWS) -> int:
         """Severity of a rule's finding: 0 if it was not open within the last rows."""

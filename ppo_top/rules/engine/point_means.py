@@ -40,8 +40,8 @@ class PointMeans:
         size = len(self.blocks)
         if size < 4:
             return []
-        cuts = [size * part // 4 for part in range(5)]
-        parts = [self.blocks[i:j] for i, j in pairwise(cuts)]
-        counts = [sum([block.size for block in part]) for part in parts]
-        sums = [sum([block.mean * block.size for block in part]) for part in parts]
-        return [(count, total / count) for count, total in zip(counts, sums, strict=True)]
+        sizes = [block.size for block in self.blocks]
+        sums = [block.mean * block.size for block in self.blocks]
+        cuts = pairwise([size * part // 4 for part in range(5)])
+        parts = [(sum(sizes[i:j]), sum(sums[i:j])) for i, j in cuts]
+        return [(count, total / count) for count, total in parts]

@@ -290,7 +290,7 @@ class RewardCourse:
         history = self.history
         if self.ceiling is not None:
             return median(history.newest(SETTLED_POINTS)) >= self._near_ceiling(self.ceiling)
-        if 0.999 <= history.high <= 1.0 and history.low >= 0.0:
+        if history.last <= 1.0 and 0.999 <= history.high <= 1.0 and history.low >= 0.0:
             newest = history.newest(SETTLED_POINTS)
             return median(newest) >= 0.97 and sum(newest) >= 0.95 * SETTLED_POINTS
         if not self.gained or self.drawdown > 1e-3 * self.scale:

@@ -109,7 +109,11 @@ class RewardPoints:
         self.rows += 1
         self.changes += value != self.last
         self.same = self.same + 1 if value == self.last else 0
-        self.low, self.high, self.last = min(self.low, value), max(self.high, value), value
+        self.last = value
+        if value < self.low:
+            self.low = value
+        if value > self.high:
+            self.high = value
         self.counted = self.counted and episodes == episodes and not self.has_other_unit
         few = self.counted and episodes < FULL_ROW_EPISODES
         if self.rows == 1 and self.sample.kind == "update" and few:
@@ -138,8 +142,9 @@ class RewardPoints:
         size = self.window_episodes
         filled = math.sqrt(min(1.0, max(self.episodes, 1.0) / size)) if size else 1.0
         self.rows_per_window = self._rows_per_window(size)
+        grew = self.row_noise.grows
         noise = self.row_noise.add(value, self.rows_per_window) * filled
-        if self.window_episodes != size:
+        if self.row_noise.grows != grew:
             self.rows_per_window = self._rows_per_window(self.window_episodes)
         self.noise = max(noise, self._chance()) if noise == noise else noise
         return RewardPoint(value, 1.0 / filled)
