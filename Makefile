@@ -34,6 +34,7 @@ bench: .venv/ready
 	$(PYTHON) -m benchmarks.scale
 	$(PYTHON) -m benchmarks.again
 	$(PYTHON) -m benchmarks.first_answer
+	$(PYTHON) -m benchmarks.live
 	$(PYTHON) -m benchmarks.fleet
 	$(PYTHON) -m benchmarks.remote
 

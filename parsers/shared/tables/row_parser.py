@@ -41,6 +41,7 @@ class RowParser:
                 end = data.find(b"\n", min(position + MAX_BLOCK_BYTES, len(data) - 1)) + 1
                 block = data[position : end or len(data)]
                 is_plain = len(block) <= min(2 * MAX_BLOCK_BYTES, self._max_line_bytes)
+                is_plain = is_plain and block.find(b"\n") + 1 < len(block)  # more than one line
                 after = position + len(block)
                 if b"\r" in block:  # the first line feed may be the rest of the line before
                     block = block.replace(b"\r\n", b"\n").lstrip(b"\n")
