@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from corpus.table import CORPUS_RUNS
 from ppo_top.support import cache as cache_module
+from tests.support.corpus_sample import corpus_sample
 from tests.support.installed_program import DEMO, PROGRAM, copy_of, environment
 from tests.support.remembered import NAMES, Printed, age, finished_runs, opened_files
 
@@ -57,8 +57,8 @@ def test_what_one_command_judged_the_others_need_not(first: list[str], runs: Pat
 def test_corpus_runs_are_remembered_as_they_were_judged(tmp_path: Path) -> None:
     """A sample of the labelled runs, restored one by one: one of them has changed."""
     folder = tmp_path / "runs"
-    for path in sorted(CORPUS_RUNS.glob("*/meta.json"))[::6]:
-        shutil.copytree(path.parent, folder / path.parent.name)
+    for run in corpus_sample(150):
+        shutil.copytree(run, folder / run.name)
     age(folder)
     Printed("status", folder)
     newest = sorted(folder.iterdir())[0]

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from corpus.table import CORPUS_RUNS
 from ppo_top.model import Profile, Row
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.block import RowBlock
@@ -23,6 +22,7 @@ from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
 from tests.rules.cases import RuleCase
 from tests.rules.test_rule_cases import ALL_CASES, about
+from tests.support.corpus_sample import corpus_sample
 from tests.support.drawn_runs import (
     GRPO_COLUMNS,
     HEALTHY_COLUMNS,
@@ -206,7 +206,7 @@ def test_a_language_model_without_entropy_is_seen_in_blocks_too(first: float) ->
     assert ("entropy-collapsed" in found) is (first < 0.005)
 
 
-@pytest.mark.parametrize("path", sorted(CORPUS_RUNS.glob("*/"))[::3], ids=lambda path: path.name)
+@pytest.mark.parametrize("path", corpus_sample(300), ids=lambda path: path.name)
 def test_real_runs_have_the_same_findings(path: Path) -> None:
     """Labelled runs, healthy and harmed."""
     session = load_session([path], Settings(), io.StringIO())

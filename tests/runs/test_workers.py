@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 
-from corpus.table import CORPUS_RUNS
 from ppo_top.files.follower import Follower
 from ppo_top.output import check
 from ppo_top.output.overview import OutputStyle, overview
@@ -31,6 +30,7 @@ from ppo_top.runs.session import Session
 from ppo_top.runs.workers import WorkerPool, worker_count
 from ppo_top.settings import Settings
 from ppo_top.support.cores import usable_cores
+from tests.support.corpus_sample import corpus_sample
 from tests.support.drawn_runs import HEALTHY_COLUMNS
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, WatchedDirectory, judged_objects
 from tests.support.remembered import age
@@ -96,8 +96,7 @@ def write_drawn_run(folder: Path, seed: int) -> None:
 def many_runs(folder: Path) -> Path:
     """Shipped runs, a dozen of the corpus and drawn ones, all of them over."""
     shutil.copytree(DEMO_LOGS_FOLDER, folder)
-    every = sorted(CORPUS_RUNS.iterdir())
-    for run in every[:: len(every) // 12]:
+    for run in corpus_sample(12):
         shutil.copytree(run, folder / run.name)
     for seed in range(8):
         write_drawn_run(folder / f"drawn_{seed}", seed)

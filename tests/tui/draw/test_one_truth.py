@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import pytest
 
-from corpus.table import CORPUS_RUNS
 from ppo_top.model import Finding, Severity, Status, open_at
 from ppo_top.output.text_report import report_lines, run_summary
 from ppo_top.rules.advice.contradictions import direction_of
@@ -33,6 +32,7 @@ from ppo_top.tui.state.snapshot import PlaybackState, RunCounts, Snapshot
 from ppo_top.views.run_view import PanelTrack, RunView, make_run_view
 from ppo_top.views.trend import MIN_TREND_POINTS
 from ppo_top.views.troubled_rows import WARMUP_POINTS
+from tests.support.corpus_sample import corpus_sample
 from tests.support.growing_logs import demo_runs
 from tests.support.screens import read_session
 
@@ -94,10 +94,12 @@ def runs_in(path: Path) -> list[Run]:
 @pytest.fixture(scope="module")
 def moments(drawn: list[Path]) -> list[Moment]:
     """The runs at the rows that are looked at."""
-    corpus = sorted(path.parent for path in CORPUS_RUNS.glob("*/meta.json"))
-    sampled = corpus[:: len(corpus) // CORPUS_SAMPLE]
     found = []
-    for run in (run for path in (*demo_runs(), *sampled, *drawn) for run in runs_in(path)):
+    for run in (
+        run
+        for path in (*demo_runs(), *corpus_sample(CORPUS_SAMPLE), *drawn)
+        for run in runs_in(path)
+    ):
         last = len(run.timeline) - 1
         spread = {last * number // ROWS_A_RUN for number in range(ROWS_A_RUN + 1)}
         if WANTED_RUNS:
