@@ -115,7 +115,7 @@ def _equals(rows: NDArray[Any], fixed_bytes: bytes, part: ByteRange) -> Bools:
 
 def _has_tag(rows: NDArray[Any], template: EventTemplate) -> Bools:
     """Which payloads have the template's longest range of fixed bytes, which holds the tag."""
-    longest = max(template.layout.fixed_ranges, key=lambda part: part.stop - part.start)
+    longest = max(template.fixed_ranges, key=lambda part: part.stop - part.start)
     return _equals(rows, template.fixed_bytes, longest)
 
 
@@ -124,14 +124,14 @@ def _is_intact(rows: NDArray[Any], template: EventTemplate) -> Bools:
     layout = template.layout
     stored = _column(rows, layout.length, "<u4") - np.uint32(MASK_DELTA)
     checksums = stored << np.uint32(15) | stored >> np.uint32(17)
-    for part in layout.changing_ranges:
+    for part in template.changing_ranges:
         for place in range(*part):
             table = _contributions(layout.length - 1 - place)
             checksums ^= table.take(_column(rows, place, "u1"))
     good: Bools = checksums == np.uint32(template.checksum)
-    for part in layout.fixed_ranges:
+    for part in template.fixed_ranges:
         good &= _equals(rows, template.fixed_bytes, part)
-    _, step, _ = layout.changing_ranges
+    _, step, _ = template.changing_ranges
     for place in range(*step):  # a varint: the high bit says that another byte follows
         good &= (_column(rows, place, "u1") > 127) == (place < step.stop - 1)
     return good
@@ -142,7 +142,7 @@ def _decode_rows(
 ) -> DecodedPoints:
     layout = template.layout
     steps = np.zeros(len(rows), np.int64)
-    for place in reversed(range(*layout.changing_ranges[1])):
+    for place in reversed(range(*template.changing_ranges[1])):
         steps <<= 7
         steps |= _column(rows, place, "u1") & 127
     times = _column(rows, layout.time, "<f8").astype(np.float64)

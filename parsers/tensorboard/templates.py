@@ -8,7 +8,6 @@ is a layout with the bytes around them, which hold the tag.
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -34,8 +33,7 @@ class ByteRange(NamedTuple):
     stop: int
 
 
-@dataclass(frozen=True)
-class EventLayout:
+class EventLayout(NamedTuple):
     """Where the changing bytes of a payload of `length` bytes are.
 
     `code` is the value's struct code, "f" or "d"; `step_size` is 0 at step 0, which is not written.
@@ -48,7 +46,7 @@ class EventLayout:
     value: int
     code: str
 
-    @cached_property
+    @property
     def changing_ranges(self) -> tuple[ByteRange, ByteRange, ByteRange]:
         """The bytes of time, step and value."""
         value_size = struct.calcsize(f"<{self.code}")
@@ -56,7 +54,7 @@ class EventLayout:
         time, step, value = (ByteRange(start, start + size) for start, size in sizes)
         return time, step, value
 
-    @cached_property
+    @property
     def fixed_ranges(self) -> tuple[ByteRange, ...]:
         """All other bytes."""
         fields = sorted(field for field in self.changing_ranges if field.start < field.stop)
@@ -72,6 +70,16 @@ class EventTemplate:
         self.layout = layout
         self.tag = tag
         self.fixed_bytes = fixed_bytes
+
+    @cached_property
+    def changing_ranges(self) -> tuple[ByteRange, ByteRange, ByteRange]:
+        """The bytes of time, step and value."""
+        return self.layout.changing_ranges
+
+    @cached_property
+    def fixed_ranges(self) -> tuple[ByteRange, ...]:
+        """All other bytes."""
+        return self.layout.fixed_ranges
 
     @cached_property
     def checksum(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.reward_course import FALLEN, GAINED, UNLEARNED, RewardCourse
-from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.stats import count_swings
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, ON_POLICY, UNKNOWN_FAMILY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
@@ -90,7 +90,7 @@ RULES = (
         asks_about=("no-op-updates",),
         judged_at=REWARD_CONCEPTS,
         limits={"points": 20, "goal_points": 10, "share": 0.25, "every": 5},
-        persistence=AT_ONCE,
+        persistence=k_of_n(2, 2),
         causes=("converged, or stuck in a local optimum (too little exploration)",),
         remedies=(
             "raise the entropy bonus: {ent_coef:below 0.05}",
