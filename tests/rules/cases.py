@@ -151,7 +151,6 @@ STEP_CASES = (
         "learning-rate-jump",
         {"lr": after(30, 3e-2, 3e-4)},
         {"lr": lambda i: 3e-5 * min(i, 10)},
-        INFO,
     ),
     RuleCase(
         "learning-rate-pinned",

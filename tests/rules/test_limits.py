@@ -229,6 +229,7 @@ BOUNDARIES = (
     Boundary("learning-rate-extreme", "high", lambda x: {"lr": x, **FLAT}, WARN),
     Boundary("learning-rate-extreme", "low", lambda x: {"lr": x, **FLAT}, WARN, -1),
     Boundary("learning-rate-jump", "times", late("lr", 1.0), Severity.INFO),
+    Boundary("learning-rate-jump", "far", late("lr", 1.0), WARN),
     Boundary("ref-kl-high", "watch", late("ref_kl", 1.0, resp_len_mean=None), WATCH, family="rlhf"),
     Boundary("ref-kl-high", "warn", lambda x: {"ref_kl": x, "resp_len_mean": None}, WARN,
              family="rlhf"),

@@ -108,7 +108,10 @@ TOO_SMALL_EFFECTS = ("no-op-updates", "reward-never-moves", "nothing-learns")
 
 
 def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The learning rate is suddenly several times higher."""
+    """The learning rate is suddenly several times higher, or far higher than it ever was.
+
+    A schedule with restarts goes back to a rate that the run had before.
+    """
     history = run.histories["lr"]
     before = history.recent[-2]
     if before <= 0.0 or history.last < limits["times"] * before or history.last < history.high:
@@ -116,7 +119,9 @@ def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if ADAPTIVE_RATE in run.facts:
         return None
     message = f"learning rate jumped from {num(before)} to {num(history.last)}"
-    return Assessment(INFO, history.last, before, message)
+    highest = max(*history.first, *history.recent[:-1])
+    level = WARN if history.last >= limits["far"] * highest / SINGLE else INFO
+    return Assessment(level, history.last, before, message)
 
 
 def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -264,7 +269,7 @@ RULES = (
         assess=rate_jumps,
         stays_calm=_never_jumps,
         families=ALL_FAMILIES,
-        limits={"times": 3.0, "warmup": 10, "clear_after": 10},
+        limits={"times": 3.0, "far": 20.0, "warmup": 10, "clear_after": 10},
         persistence=AT_ONCE,
         causes=("warm restarts in the schedule, a changed setting, or a resumed run",),
         remedies=("check the schedule of {learning_rate}", "a smaller step of the schedule"),
