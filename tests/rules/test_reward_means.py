@@ -9,7 +9,7 @@ import pytest
 from ppo_top.model import Profile, Sample, Severity
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward_course import RewardCourse
-from ppo_top.rules.engine.reward_means import mean_falls
+from ppo_top.rules.engine.reward_means import fall_at_end, mean_falls
 from ppo_top.rules.judge import Judge
 from tests.support.drawn_runs import draw_rows
 
@@ -86,3 +86,10 @@ def test_what_was_learned_at_once_is_part_of_the_gain(
     """Four rows of 118: a fifth of the gain is lost at the end, or more than half of it."""
     kept, lost = course([2.0] * 6, 0.4, seed), course([end] * 2, 0.4, seed + 9)[:24]
     assert worst_severity([0.0] * 4 + kept + lost) == severity
+
+
+def test_the_level_at_the_start_is_no_best() -> None:
+    """Random actions scored 9 once; what was learned since then is kept to the end."""
+    fall = fall_at_end(reward_of([9.0, 2.0, 1.0, 1.2, 0.8, 1.5, 2.1, 1.7]))
+    assert fall is not None
+    assert fall[:3] == pytest.approx((2.0, 2.1, 1.7)), "start, best and now"

@@ -50,7 +50,7 @@ def mean_falls(reward: RewardCourse) -> list[MeanFall]:
     values = _block_means(reward)
     widths = [each for each in WIDTHS if LEAST_SHARE * len(values) <= each < 0.5 * len(values)]
     each_width = {width: _moving_means(values, width) for width in widths}
-    return [_fall(means, means[0], means[-1], width, reward) for width, means in each_width.items()]
+    return [_fall(means, means[-1], width, reward) for width, means in each_width.items()]
 
 
 def fall_at_end(reward: RewardCourse) -> MeanFall | None:
@@ -63,9 +63,9 @@ def fall_at_end(reward: RewardCourse) -> MeanFall | None:
     width = len(values) // END_PARTS
     if not width:
         return None
-    means = _moving_means(values, width)
-    start = min(means[0], reward.baseline)
-    return _fall(means, start, median(values[-width:]), width, reward)
+    first, *later = _moving_means(values, width)
+    means = [min(first, reward.baseline), *later]
+    return _fall(means, median(values[-width:]), width, reward)
 
 
 def _block_means(reward: RewardCourse) -> list[float]:
@@ -79,12 +79,11 @@ def _moving_means(values: Sequence[float], width: int) -> list[float]:
     return [(after - before) / width for before, after in zip(sums, sums[width:], strict=False)]
 
 
-def _fall(
-    means: Sequence[float], start: float, now: float, width: int, reward: RewardCourse
-) -> MeanFall:
+def _fall(means: Sequence[float], now: float, width: int, reward: RewardCourse) -> MeanFall:
+    """The fall from the best of `means`, of which the first is the start: no gain by itself."""
     looks = max(1.0, width * reward.means.size / reward.source.rows_per_window)
     sd = reward.noise * math.sqrt(2.0 / looks)
-    best = max(means[:-width])
+    start, best = means[0], max(means[:-width])
     return MeanFall(start, best, now, (best - start) / sd, (best - now) / sd, _made_good(means))
 
 
