@@ -172,7 +172,7 @@ CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
     "reward-zero": (*STANDSTILL, "critic-not-learning", "reward-wrong-way"),
     "reward-flipped": (*REWARD_SIGN, "action-values-wrong"),
     "observations-zero": BLIND_POLICY,
-    "lr-x100-midway": (*STEP_SIZE, *VALUES_GROW),
+    "lr-x100-midway": (*STEP_SIZE, *VALUES_GROW, "learning-rate-jump"),
     "reward-flipped-midway": REWARD_SIGN,
     "reward-nan-midway": NOT_A_NUMBER,
     "observations-zero-midway": BLIND_POLICY,
@@ -287,7 +287,11 @@ LLM_RULES: Mapping[str, tuple[str, ...]] = {
     "reward-flipped-midway": (*LLM_FELL, *DRIFT),
     "weights-reloaded-midway": (*LLM_FELL, "kl-spike", "kl-high", "ref-kl-zero"),
     "lr-x100": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "non-finite"),
-    "lr-x100-midway": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "non-finite"),
+    "lr-x100-midway": (
+        *(*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT),
+        "non-finite",
+        "learning-rate-jump",
+    ),
     "reward-constant": NO_LEARNING,
     "limit-short": ("reward-never-moves", "completions-truncated", "no-eos"),
     "length-hack": (

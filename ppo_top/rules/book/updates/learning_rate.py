@@ -271,6 +271,7 @@ RULES = (
         families=ALL_FAMILIES,
         limits={"times": 3.0, "far": 20.0, "warmup": 10, "clear_after": 10},
         persistence=AT_ONCE,
+        ranks_causes=True,
         causes=("warm restarts in the schedule, a changed setting, or a resumed run",),
         remedies=("check the schedule of {learning_rate}", "a smaller step of the schedule"),
         source="a larger learning rate makes training collapse (SB3 practice)",
