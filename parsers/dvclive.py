@@ -2,16 +2,19 @@
 
 Columns are `step` and the metric's last name, after a `timestamp` in milliseconds where it was
 asked for (always, before version 1). The tag is the file's path, which may have folders.
+Before version 2 the folder was `scalars`, at first `<dir>` itself.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from pathlib import PurePath
 
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
 
-_METRICS_FOLDER = "/plots/metrics/"
+_PATH_BELOW_METRICS = re.compile(r".*/(?:plots/metrics|scalars)/(.+)\.tsv")
 
 
 class DvcLiveParser(NumberRowsParser):
@@ -26,18 +29,19 @@ class DvcLiveParser(NumberRowsParser):
 
 
 def tag_of(path: str) -> str:
-    """The tag of a file: its path below `plots/metrics`; "" when it lies elsewhere."""
-    _, folder, tag = path.rpartition(_METRICS_FOLDER)
-    return tag.removesuffix(".tsv") if folder else ""
+    """The tag of a file: its path below the metrics' folder; its name when it lies elsewhere."""
+    below = _PATH_BELOW_METRICS.fullmatch(path)
+    return below[1] if below else PurePath(path).stem
 
 
-def claims(_name: str, head: bytes) -> bool | None:
-    """Whether the header is that of a metric's file; `tag_of` asks where it lies."""
+def claims(name: str, head: bytes) -> bool | None:
+    """Whether the header is that of a metric's file, which has the metric's name."""
     line, end, _ = head.partition(b"\n")
     if not end and len(head) < HEAD_BYTES:
         return None
-    *first, metric = line.split(b"\t")
-    return bool(metric.strip()) and first in ([b"step"], [b"timestamp", b"step"])
+    *first, metric = line.strip().split(b"\t")
+    is_named = metric.decode("utf-8", "replace") == PurePath(name).stem
+    return is_named and first in ([b"step"], [b"timestamp", b"step"])
 
 
 FORMAT = Format(

@@ -92,9 +92,28 @@ def test_nothing_before_a_random_damage_is_lost(seed: int) -> None:
 
 
 def test_other_tables_are_left_to_their_parsers() -> None:
-    """By the header, and by the folder."""
+    """By the header, in which the file's own name stands last."""
     assert claims("a.tsv", b"step\ta\n1\t2\n")
     assert claims("a.tsv", b"step\ta") is None
     assert claims("a.tsv", b"step\ta\tb\n") is False
+    assert claims("b.tsv", b"step\ta\n1\t2\n") is False
+
+
+def test_the_path_below_the_folder_of_metrics_is_the_tag() -> None:
+    """Which the versions named differently; a file that was copied elsewhere has its name."""
     assert tag_of("/runs/dvclive/plots/metrics/train/loss.tsv") == "train/loss"
-    assert tag_of("/runs/loss.tsv") == ""
+    assert tag_of("/runs/dvclive/scalars/train/loss.tsv") == "train/loss"
+    assert tag_of("/runs/loss.tsv") == "loss"
+
+
+def test_files_of_an_old_version_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Version 0 wrote them without `plots/metrics`; given alone one is read as well."""
+    rows = "".join(f"{1646558615885 + 226 * n}\t{n}\t{n / 10}\n" for n in range(12))
+    path = tmp_path / "mean_reward.tsv"
+    path.write_text(f"timestamp\tstep\tmean_reward\n{rows}")
+    main(["check", "--json", "--no-cache", str(path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    (reward,) = run["metrics"]
+    assert (reward["concept"], reward["last_step"], reward["last"]) == ("reward_mean", 11, 1.1)
