@@ -27,6 +27,16 @@ def settle_sign(guess: Meaning, values: Sequence[float]) -> Meaning | None:
 
 
 def counts_one_episode(values: Sequence[float]) -> bool:
-    """Whether "steps" beside a count of episodes are those of one episode, not of all so far."""
-    falls = any(after < before for before, after in pairwise(values))
-    return falls or sum(after == before for before, after in pairwise(values)) >= MIN_REPEATS
+    """Whether "steps" beside a count of episodes are those of one episode, not of all so far.
+
+    A mean over several episodes need not be whole.
+    """
+    if any(after < before for before, after in pairwise(values)):
+        return True
+    repeats = sum(after == before for before, after in pairwise(values))
+    return repeats >= MIN_REPEATS or any(value % 1 for value in values)
+
+
+def counts_a_batch(values: Sequence[float]) -> bool:
+    """Whether "episodes" are those of each batch: a count of all would only fall to begin anew."""
+    return any(values[0] < after < before for before, after in pairwise(values))

@@ -20,7 +20,7 @@ from ppo_top.catalogue import (
 )
 from ppo_top.model import HEAD_ROWS, Axis, Sample, Series
 from ppo_top.runs.locations import EVALUATION_NAME
-from ppo_top.runs.meaning_by_values import counts_one_episode, settle_sign
+from ppo_top.runs.meaning_by_values import counts_a_batch, counts_one_episode, settle_sign
 from ppo_top.runs.row_merge import ConceptStream
 from ppo_top.runs.segments import StepMapping
 from ppo_top.runs.source import SourceState
@@ -79,12 +79,23 @@ class SourceChain:
                 known = settle_sign(known, self._first_values(tag))
             if known is not None:
                 found[tag] = known
-        for tag in _open_steps(found):
-            if counts_one_episode(self._first_values(tag)):
-                found[tag] = found[tag]._replace(concept="ep_len")
+        self._settle_steps(found)
         if all(known.concept != "reward_mean" for known in found.values()):
             found |= self._users_reward()
         return found
+
+    def _settle_steps(self, found: dict[str, Meaning]) -> None:
+        """Let counts of steps and of episodes mean what their first values show."""
+        for steps in _open_steps(found):
+            if not counts_one_episode(self._first_values(steps)):
+                continue
+            episodes = [tag for tag, known in found.items() if known.concept == "episode"]
+            batches = [tag for tag in episodes if counts_a_batch(self._first_values(tag))]
+            if not batches:
+                found[steps] = found[steps]._replace(concept="ep_len")
+                continue
+            del found[steps]
+            found |= {tag: found[tag]._replace(concept="n_episodes") for tag in batches}
 
     def is_settled(self) -> bool:
         """Whether no count of steps has turned out to be that of each episode."""

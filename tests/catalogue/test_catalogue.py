@@ -268,6 +268,14 @@ GUESSES = [
     ("Reward 2", "reward_mean"),
     ("Actor Loss 1", "policy_loss"),
     ("layer_1", None),
+    ("reward_per_agent_step", "reward_mean"),
+    ("episode/steps", "ep_len"),
+    ("EpisodeAveLength", "ep_len"),
+    ("train/critic1_loss", "critic_loss"),
+    ("pol_loss", "policy_loss"),
+    ("vf_ev", "explained_variance"),
+    ("mean_score_100", "reward_mean"),
+    ("score_std", None),
 ]
 
 
@@ -295,6 +303,16 @@ def test_a_name_that_may_mean_a_metric_is_only_suggested(tag: str, alias: str | 
     """Its meaning is open; what is suggested is an alias for the settings file."""
     assert suggested_alias(tag) == alias
     assert alias is None or (meaning(UNKNOWN_TRAINER, tag) is None and alias_meaning(alias))
+
+
+@pytest.mark.parametrize("score", ["Score", "Avg Score", "score_last_100"])
+@pytest.mark.parametrize("reward", ["Total_Reward", "Avg Reward", "mean_return"])
+def test_a_reward_is_preferred_to_a_score(score: str, reward: str) -> None:
+    """A game's score is what people count; the reward is what the agent learns from."""
+    points, trained = meaning(UNKNOWN_TRAINER, score), meaning(UNKNOWN_TRAINER, reward)
+    assert points is not None and trained is not None
+    assert points.concept == trained.concept == "reward_mean"
+    assert trained.priority < points.priority
 
 
 def test_where_values_do_not_tell_the_sign_the_usual_one_is_suggested() -> None:

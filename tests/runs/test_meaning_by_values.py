@@ -53,6 +53,7 @@ STEPS = {
     "of each episode": ([120, 80, 200, 150, 90, 110, 95, 130], "ep_len"),
     "of episodes that end at the limit": ([200] * 8, "ep_len"),
     "of episodes that grow": ([9, 10, 12, 11, 14, 18, 25, 40], "ep_len"),
+    "of several episodes, as a mean": ([12.3, 13.2, 13.3, 14, 14.5, 15, 15.5, 16], "ep_len"),
     "so far": ([120, 200, 400, 550, 640, 750, 845, 975], "step"),
     "so far, one of them logged again": ([120, 200, 200, 550, 640, 750, 845, 975], "step"),
 }
@@ -68,6 +69,15 @@ def test_steps_beside_episodes(
     rows = [f"{i},{20 + i % 3},{count}" for i, count in enumerate(steps, 1)]
     write_table(tmp_path / "train.csv", f"episode,reward,{name}", rows)
     assert meanings(tmp_path, capsys)[name] == concept
+
+
+def test_steps_and_episodes_of_a_batch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Both rise and fall together: neither is an episode's length or number."""
+    counts = [(25, 327), (1911, 34317), (1392, 45526), (764, 43427), (439, 36454), (301, 31014)]
+    rows = [f"{20 + i},{episodes},{steps}" for i, (episodes, steps) in enumerate(counts)]
+    write_table(tmp_path / "train.csv", "MeanReward,Episodes,Timesteps", rows)
+    found = meanings(tmp_path, capsys)
+    assert (found["Episodes"], found["Timesteps"]) == ("n_episodes", None)
 
 
 def test_a_name_that_says_length_is_left_the_length(
