@@ -53,6 +53,7 @@ _BLOCK_REST = re.compile(
 
 
 _COUNT_OF_BLOCK = re.compile("(?i)num_?(?:time)?steps$")
+_TOTAL_OF_ALL = re.compile("(?i)total[ _]?(?:time|env )?steps$")
 _TABLE_BORDERS = ("|", "│")
 
 
@@ -89,6 +90,7 @@ class ProcessStream:
         self.templates = LineTemplates()
         self.dict_reader = DictReader()
         self._record_count = 0
+        self._counted_tags: set[str] = set()
         self._ray_result = ray_results.RayResult()
         self._tune_table = TuneTable()
         self._di_engine = DiEngineLog()
@@ -214,12 +216,13 @@ class ProcessStream:
         """
         found = self._begin_laps(found) if may_begin else self._laps.counts_on(found)
         self._has_records = True
-        self._record_count += 1
         if self.episode_steps.has_erred and self.step is not None:
             self._steps_are_stray, found = True, found._replace(step=None)
+        if self._is_closing_total(found):
+            found = found._replace(step=None)
         if found.step is None:
             if self.step is None:
-                return GivenStep(self._record_count, counted=True)
+                return GivenStep(self._count_record(found), counted=True)
             return GivenStep(self._step_below_heading(found), counted=self._steps_are_stray)
         if self.step is not None and self._is_ignored_step(found):
             return GivenStep(self.step, counted=self._steps_are_stray)
@@ -229,6 +232,16 @@ class ProcessStream:
         self.step, self.axis = found.step, found.axis
         self._trains_by_steps |= not found.is_evaluation
         return GivenStep(found.step)
+
+    def _count_record(self, found: ConsoleRecord) -> int:
+        """The number of a record; lines of different names are one until a name comes again."""
+        tags = {tag for tag, _ in found.values}
+        is_open = 0 < len(self._counted_tags) < _MAX_KINDS
+        if not (is_open and tags.isdisjoint(self._counted_tags)):
+            self._record_count += 1
+            self._counted_tags.clear()
+        self._counted_tags |= tags
+        return self._record_count
 
     def _begin_laps(self, found: ConsoleRecord) -> ConsoleRecord:
         self._laps = Laps()
@@ -264,7 +277,6 @@ class ProcessStream:
 
     def note_steps(self, count: int, step: int, *, is_heading: bool) -> None:
         """Note the last step of lines that were read as a whole; see `follows_steps`."""
-        self._record_count += count
         self._steps_by_axis[self.axis] += count
         self._headings_only &= is_heading
         self._is_below_heading = is_heading
@@ -274,7 +286,6 @@ class ProcessStream:
     def note_table(self, step: int) -> None:
         """Note the step of a table that was read as a whole."""
         self._has_records = self._trains_by_steps = True
-        self._record_count += 1
         self.step, self.axis = step, "table"
         self._steps_by_axis["table"] += 1
         self._headings_only = False
@@ -294,6 +305,13 @@ class ProcessStream:
         if not self._has_coarser_step(found):
             return False
         return self._steps_by_axis[self.axis] >= _SURE_OF_AXIS or _is_heading(found)
+
+    def _is_closing_total(self, found: ConsoleRecord) -> bool:
+        """Whether a lone `Total steps: 5000` closes a log that has counted something else."""
+        if len(found.values) != 1 or not _TOTAL_OF_ALL.match(found.values[0][0]):
+            return False
+        seen = self._record_count if self.step is None else self._steps_by_axis[self.axis]
+        return seen > 1 and not self._steps_by_axis[found.axis]
 
     def _has_coarser_step(self, found: ConsoleRecord) -> bool:
         """Whether a step counts something coarser than the known one (epochs, say, not steps)."""

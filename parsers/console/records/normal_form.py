@@ -54,6 +54,10 @@ _WINDOW = re.compile(
     r"((?:last |past |previous )?\d{1,7} \w{1,12})(?=\s?[:=])"
 )
 """`Average reward over last 100 episodes: 21.5`."""
+_COUNT_INSIDE = re.compile(
+    r"(?i)\b(mean|avg|average) (\d{1,4}) (ep(?:isode)?s?) (reward|return|score|length)"
+)
+"""`mean 100 episode reward: 21.5`, as the old baselines call it."""
 _ARROW = re.compile(r"(?<=[A-Za-z]) ?(?:->|=>|→) ?(?=[-+.]?\d)")
 """`total_reward -> 21.5`."""
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
@@ -118,6 +122,8 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("", partial(_GLUED_STEP.sub, r"\1 ")),
     (">", partial(_ARROW.sub, ": ")),
     ("→", partial(_ARROW.sub, ": ")),
+    (" ep", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),
+    (" Ep", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),
     (" ", partial(_WINDOW.sub, r" (\1)")),
     ("(", partial(_MEAN_REMARK.sub, _remark_as_word)),
     ("[", _unwrap_brackets),

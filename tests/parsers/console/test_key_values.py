@@ -136,6 +136,20 @@ def test_lines_without_any_step_are_counted() -> None:
     assert read("reward: 1.0\nreward: 2.0\nreward: 3.0").steps("reward") == [1, 2, 3]
 
 
+def test_lines_of_different_names_are_counted_as_one_record() -> None:
+    """A loop that prints a value a line, and says no step: each block of them is an update."""
+    block = "Reward:    {}.5\nValue:     2.7\nAdvantage: -1.4\nlearned something"
+    got = read("\n".join(block.format(n) for n in range(5)))
+    assert got.steps("Reward") == got.steps("Value") == got.steps("Advantage") == [1, 2, 3, 4, 5]
+
+
+def test_a_line_that_comes_now_and_then_belongs_to_the_record_before_it() -> None:
+    """What is not said each time is no update of its own."""
+    got = read("loss: 0.5\nloss: 0.4\nmean reward: 21.5\nloss: 0.3\nmean reward: 22.5")
+    assert got.steps("loss") == [1, 2, 3]
+    assert got.steps("mean reward") == [2, 3]
+
+
 def test_steps_per_second_stand_at_the_last_step() -> None:
     """CleanRL prints its speed on a line of its own."""
     got = read("global_step=256, episodic_return=[25.]\nSPS: 1174")

@@ -128,6 +128,14 @@ def test_a_share_behind_a_number_is_a_remark() -> None:
     assert found.values("Wins") == [float(n) for n in range(1, 9)]
 
 
+@pytest.mark.parametrize("name", ["mean 100 episode reward", "Mean 10 Episode Return"])
+def test_a_number_inside_a_name_belongs_to_it(name: str) -> None:
+    """It says how many episodes the mean is of."""
+    found = read(f"{name}: {{n}}.5")
+    assert list(found.points) == [name.replace(" ", "_")]
+    assert found.values(name.replace(" ", "_")) == [n + 0.5 for n in range(1, 9)]
+
+
 def test_a_number_whose_meaning_nothing_says() -> None:
     """It is read, and no meaning is claimed."""
     found = read("Episode {step}: {n}.5")

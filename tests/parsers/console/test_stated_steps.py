@@ -59,6 +59,25 @@ def test_episodes_of_an_evaluation_are_no_updates() -> None:
     assert read.steps("score") == [40] * 5
 
 
+@pytest.mark.parametrize("heading", ["Starting epoch {n}/2\n", ""])
+def test_a_total_at_the_end_is_no_step(heading: str) -> None:
+    """How many steps all epochs had: the last epoch, or record, stays the newest step."""
+    epochs = [f"{heading.format(n=n)}  Avg Reward: {n}.5\n  Avg Loss: 0.5\n" for n in (1, 2)]
+    log = "".join([*epochs, "Saved the model\nTotal steps: 12\n"])
+    found = parse_every_way(ConsoleParser, log.encode())
+    assert found.steps("Avg Reward") == [1, 2]
+    assert found.steps("Total steps") == [2]
+
+
+def test_a_total_below_each_heading_is_the_step() -> None:
+    """It counts on, and finer than the heading."""
+    block = "Iteration {}\nTotal timesteps: {}\nMean reward: 21.5\n"
+    found = parse_every_way(
+        ConsoleParser, "".join(block.format(n, 2048 * n) for n in (1, 2, 3)).encode()
+    )
+    assert found.steps("Mean reward") == [2048, 4096, 6144]
+
+
 def test_episodes_are_steps_where_nothing_finer_is_counted() -> None:
     """A loop of episodes only."""
     log = "".join(f"Episode # {n} | reward {n}.5\n" for n in range(1, 6))
