@@ -30,7 +30,7 @@ def test_every_line_is_a_point() -> None:
     [
         ("run-PPO_1-tag-rollout_ep_rew_mean.csv", "rollout/ep_rew_mean"),
         ("run-.-tag-charts_episodic_return.csv", "charts/episodic_return"),
-        ("PPO_1.csv", "Value"),
+        ("PPO_1.csv", "PPO_1 (Value)"),
         ("ctf_rewards_2.csv", "rewards"),
         ("explained_variance.csv", "explained_variance"),
         ("seed3 value-loss final.csv", "value_loss"),
@@ -39,6 +39,22 @@ def test_every_line_is_a_point() -> None:
 def test_the_name_holds_the_tag(name: str, tag: str) -> None:
     """The browser put underscores for its slashes."""
     assert tag_of(f"runs/{name}") == tag
+
+
+def test_nothing_is_claimed_of_a_file_that_is_named_by_its_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`Value` is the heading of any metric: it is no critic's value, nor another file's metric."""
+    for name in ("PPO_1", "PPO_2"):
+        (tmp_path / f"{name}.csv").write_bytes(HEADER + b"1700000000.5,2048,21.5\n")
+    main(["check", "-v", "--no-cache", str(tmp_path)])
+    assert "value mean" not in capsys.readouterr().out
+    main(["check", "--json", "--no-cache", str(tmp_path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert {each["tag"]: each["concept"] for each in run["metrics"]} == {
+        "PPO_1 (Value)": None,
+        "PPO_2 (Value)": None,
+    }
 
 
 @pytest.mark.parametrize(
