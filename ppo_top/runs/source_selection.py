@@ -79,31 +79,37 @@ class SourceChain:
                 known = settle_sign(known, self._first_values(tag))
             if known is not None:
                 found[tag] = known
-        self._settle_steps(found)
+        self._settle_counts(found)
         if all(known.concept != "reward_mean" for known in found.values()):
             found |= self._users_reward()
         return found
 
-    def _settle_steps(self, found: dict[str, Meaning]) -> None:
+    def _settle_counts(self, found: dict[str, Meaning]) -> None:
         """Let counts of steps and of episodes mean what their first values show."""
-        for steps in _open_steps(found):
-            if not counts_one_episode(self._first_values(steps)):
-                continue
-            episodes = [tag for tag, known in found.items() if known.concept == "episode"]
-            batches = [tag for tag in episodes if counts_a_batch(self._first_values(tag))]
-            if not batches:
-                found[steps] = found[steps]._replace(concept="ep_len")
-                continue
-            del found[steps]
-            found |= {tag: found[tag]._replace(concept="n_episodes") for tag in batches}
+        for episodes in self._counts_of_batches(found):
+            found[episodes] = found[episodes]._replace(concept="n_episodes")
+            for steps in self._lengths(_guessed(found, "step")):
+                del found[steps]
+        for steps in self._lengths(_open_steps(found)):
+            found[steps] = found[steps]._replace(concept="ep_len")
+
+    def _counts_of_batches(self, found: Mapping[str, Meaning]) -> list[str]:
+        """`Episodes` that are those of each batch; `Episode` is a number, maybe out of order."""
+        counts = [tag for tag in _guessed(found, "episode") if tag.lower().endswith("s")]
+        return [tag for tag in counts if counts_a_batch(self._first_values(tag))]
+
+    def _lengths(self, steps: Iterable[str]) -> list[str]:
+        return [tag for tag in steps if counts_one_episode(self._first_values(tag))]
 
     def is_settled(self) -> bool:
-        """Whether no count of steps has turned out to be that of each episode."""
-        return not any(counts_one_episode(self._first_values(tag)) for tag in self.open_steps())
+        """Whether no count so far has turned out to be that of each episode, or of each batch."""
+        found = self.meanings
+        return not self._lengths(_open_steps(found)) and not self._counts_of_batches(found)
 
-    def open_steps(self) -> list[str]:
-        """The tags that may count the steps of each episode or those so far, by their name."""
-        return _open_steps(self.meanings)
+    @property
+    def has_open_counts(self) -> bool:
+        """Whether only values show what a count is of."""
+        return bool(_open_steps(self.meanings) or _guessed(self.meanings, "episode"))
 
     def _first_values(self, tag: str) -> Sequence[float]:
         """The first values of a tag, also where its oldest points have been dropped."""
@@ -137,8 +143,13 @@ def _open_steps(meanings: Mapping[str, Meaning]) -> list[str]:
     concepts = {known.concept for known in meanings.values()}
     if "episode" not in concepts or "ep_len" in concepts:
         return []
-    steps = (tag for tag, known in meanings.items() if known.concept == "step")
+    steps = [tag for tag, known in meanings.items() if known.concept == "step"]
     return [tag for tag in steps if meanings[tag].fallback][:1]
+
+
+def _guessed(meanings: Mapping[str, Meaning], concept: str) -> list[str]:
+    """The tags that mean this by their name alone."""
+    return [t for t, known in meanings.items() if known.fallback and known.concept == concept]
 
 
 class SourceSelection(NamedTuple):
@@ -157,7 +168,7 @@ class SourceSelection(NamedTuple):
     uncertain_chains: tuple[tuple[SourceChain, SourceChain, bool], ...] = ()
     """(chain, main chain, whether they count the same), where only their lengths show that."""
     open_chains: tuple[SourceChain, ...] = ()
-    """Those with a count of steps of which it is not known yet whether it is each episode's."""
+    """Those with a count of which it is not known yet whether it is each episode's or batch's."""
 
     def is_current(self) -> bool:
         """Whether the same choice would be made now."""
@@ -198,7 +209,7 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
             if tag in source.series
         },
         tuple((chain, main, _has_same_length(chain, main)) for chain in uncertain),
-        tuple(chain for chain in chains if chain.open_steps()),
+        tuple(chain for chain in chains if chain.has_open_counts),
     )
 
 

@@ -71,13 +71,24 @@ def test_steps_beside_episodes(
     assert meanings(tmp_path, capsys)[name] == concept
 
 
-def test_steps_and_episodes_of_a_batch(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("length", ["EpisodeAveLength", "MaxKL"])
+def test_steps_and_episodes_of_a_batch(
+    length: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Both rise and fall together: neither is an episode's length or number."""
     counts = [(25, 327), (1911, 34317), (1392, 45526), (764, 43427), (439, 36454), (301, 31014)]
-    rows = [f"{20 + i},{episodes},{steps}" for i, (episodes, steps) in enumerate(counts)]
-    write_table(tmp_path / "train.csv", "MeanReward,Episodes,Timesteps", rows)
+    rows = [f"{20 + i},0.01,{episodes},{steps}" for i, (episodes, steps) in enumerate(counts)]
+    write_table(tmp_path / "train.csv", f"MeanReward,{length},Episodes,Timesteps", rows)
     found = meanings(tmp_path, capsys)
     assert (found["Episodes"], found["Timesteps"]) == ("n_episodes", None)
+
+
+def test_episodes_that_end_out_of_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of environments side by side: each has its number and its length."""
+    rows = [f"{episode},{20 + episode},{9 * episode % 7}" for episode in (1, 4, 2, 3, 6, 5, 8, 7)]
+    write_table(tmp_path / "train.csv", "Episode,Total Reward,Steps", rows)
+    found = meanings(tmp_path, capsys)
+    assert (found["Episode"], found["Steps"]) == ("episode", "ep_len")
 
 
 def test_a_name_that_says_length_is_left_the_length(
