@@ -207,7 +207,9 @@ class ProcessStream:
 
     def may_be_read_fast(self, template: LineTemplate) -> bool:
         """Whether it is known what the step of such lines is, and the line alone tells it."""
-        return not (template.begins_line or self.episode_steps.may_wait(template.tags))
+        return not (
+            template.begins_line or self.episode_steps.may_wait(template.tags, template.axis)
+        )
 
     def step_of(self, found: ConsoleRecord, *, may_begin: bool = False) -> GivenStep:
         """The step of a record: its own, else the last one, else the number of records.

@@ -48,6 +48,9 @@ _GLUED_STEP = re.compile(
     r"\b((?i:episode|epoch|iteration|iter|ep|step))[-_]?(?=\d{1,12}(?:[:,|\s]|$))"
 )
 """`Episode7: reward 21.5`, `EP_7 reward 21.5`."""
+_GLUED_DIGIT = re.compile(r"[ehnprEHNPR][-_]?\d")
+"""In each of them, and found sooner."""
+_WINDOW_WORDS = ("over", "of", "in", "for", "Over", "Of", "In", "For", "OVER", "OF", "IN", "FOR")
 _WINDOW = re.compile(
     r"(?i)(?:(?<=reward|return|length)|(?<=rewards|returns)|(?<=score)|(?<=scores))"
     r" (?:over|of|in|for) (?:the )?"
@@ -55,7 +58,7 @@ _WINDOW = re.compile(
 )
 """`Average reward over last 100 episodes: 21.5`."""
 _COUNT_INSIDE = re.compile(
-    r"(?i)\b(mean|avg|average) (\d{1,4}) (ep(?:isode)?s?) (reward|return|score|length)"
+    r"(?i)\b(mean|avg|average) (\d{1,4}) (episodes?) (reward|return|score|length)"
 )
 """`mean 100 episode reward: 21.5`, as the old baselines call it."""
 _ARROW = re.compile(r"(?<=[A-Za-z]) ?(?:->|=>|→) ?(?=[-+.]?\d)")
@@ -105,6 +108,10 @@ def _steps_of_all_epochs(match: re.Match[str]) -> str:
     return f"step {done}/{epochs * steps}," if epochs else f"step {done},"
 
 
+def _part_glued_steps(text: str) -> str:
+    return _GLUED_STEP.sub(r"\1 ", text) if _GLUED_DIGIT.search(text) else text
+
+
 def _remark_as_word(match: re.Match[str]) -> str:
     return re.sub("[ =]", "_", match[0])
 
@@ -119,12 +126,12 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("#", partial(_ORDINAL.sub, "")),
     (":- ", lambda text: text.replace(":- ", ": ")),
     ("'s ", lambda text: text.replace("'s ", " ")),
-    ("", partial(_GLUED_STEP.sub, r"\1 ")),
+    ("", _part_glued_steps),
     (">", partial(_ARROW.sub, ": ")),
     ("→", partial(_ARROW.sub, ": ")),
-    (" ep", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),
-    (" Ep", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),
-    (" ", partial(_WINDOW.sub, r" (\1)")),
+    (" episode", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),
+    (" Episode", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),
+    *((f" {word} ", partial(_WINDOW.sub, r" (\1)")) for word in _WINDOW_WORDS),
     ("(", partial(_MEAN_REMARK.sub, _remark_as_word)),
     ("[", _unwrap_brackets),
 )

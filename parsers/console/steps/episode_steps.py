@@ -17,6 +17,8 @@ from ppo_top.parsers.shared.tables.episode_counts import (
 )
 
 _MAX_WAITING = 64
+_OPEN_AXES = ("timesteps", "step")
+"""What a step counts whose name may be that of an episode's steps."""
 
 
 class EpisodeSteps:
@@ -44,9 +46,9 @@ class EpisodeSteps:
         """Whether records wait for others that tell what their steps count."""
         return bool(self._waiting)
 
-    def may_wait(self, tags: tuple[str, ...]) -> bool:
-        """Whether it is open yet what counts on in records of these tags."""
-        return self._axis is None and count_names(tags) is not None
+    def may_wait(self, tags: tuple[str, ...], axis: str) -> bool:
+        """Whether it is open yet what counts on in records of these tags, whose step is this."""
+        return self._axis is None and axis in _OPEN_AXES and count_names(tags) is not None
 
     def read(self, found: ConsoleRecord, before: int | None) -> Sequence[ConsoleRecord]:
         """The records that have their step, in order, this one the last of them.
@@ -108,7 +110,7 @@ def _counted_axis(seen: Sequence[EpisodeAndSteps], *, says_step: bool) -> str:
 
 def _counts_in(found: ConsoleRecord) -> EpisodeAndSteps | None:
     """The episode and the bare steps of a record, unless it says its step by a clearer name."""
-    if found.step is not None and found.axis not in ("timesteps", "step"):
+    if found.step is not None and found.axis not in _OPEN_AXES:
         return None
     counts = read_counts(dict(found.values))
     return counts if counts is not None and found.step in (None, counts.steps) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -36,6 +37,7 @@ LINES = st.sampled_from(
         "| {} | {} | No Log |",
         "Episode {} | Step {} | Reward {}",
         "Episode: {}, Frame: {}, Reward: {}",
+        "Episode: {}, Steps: {}, Reward: {}",
         "steps: {}, episodes: {}, mean episode reward: {}",
         "Epoch {} took {} s",
         "2026-11-21 00:40:41,295 - train - INFO - step: {} reward: {}",
@@ -67,9 +69,16 @@ def test_known_lines_read_like_unknown_ones(lines: list[tuple[str, list[list[str
     assert_same(fast, feed_parser(ConsoleParser([NEVER]), [data]))
 
 
-def test_lines_with_the_same_words_are_read_together() -> None:
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Iteration {} | Reward: {}.5 | KL: 0.01\n",
+        "Episode {} | Reward: {}.5 | Steps: 21\n",
+    ],
+)
+def test_lines_with_the_same_words_are_read_together(line: str) -> None:
     """A long log of one kind of line takes a few steps, not one a line."""
-    lines = [f"Iteration {number} | Reward: {number}.5 | KL: 0.01\n" for number in range(500)]
+    lines = [line.format(number, number) for number in range(500)]
     batch = ConsoleParser().feed("".join(lines).encode())
     assert {each.tag: len(each) for each in batch.points}["Reward"] == len(lines)
     assert len(batch.lines) == len(lines)
