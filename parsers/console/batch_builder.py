@@ -95,9 +95,16 @@ class BatchBuilder:
         training.columns.add_rows(training.tags_of(process, tags, values), (step,), values)
 
     def add_rows(
-        self, tags: tuple[str, ...], steps: Sequence[int], values: Sequence[float]
+        self,
+        tags: tuple[str, ...],
+        steps: Sequence[int],
+        values: Sequence[float],
+        times: Sequence[float] = (),
     ) -> None:
-        """Add rows of the main process: for each of `steps`, which never fall, a value a tag."""
+        """Add rows of the main process: for each of `steps`, which never fall, a value a tag.
+
+        `times` are theirs, if they have any.
+        """
         first = values[: len(tags)]
         self._note_step("", tags, steps[0], first)
         if steps[-1] > steps[0]:
@@ -105,7 +112,7 @@ class BatchBuilder:
         training = self._trainings.current
         if tags:
             training.is_counted = False
-        training.columns.add_rows(training.tags_of("", tags, first), steps, values)
+        training.columns.add_rows(training.tags_of("", tags, first), steps, values, times)
 
     def _note_step(
         self, process: str, tags: tuple[str, ...], step: int, values: Sequence[float]

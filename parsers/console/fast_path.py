@@ -84,23 +84,25 @@ class FastPath:
     ) -> int:
         """Read lines of one layout until a step falls, where a training or a lap may begin."""
         steps: list[int] = []
+        times: list[float] = []
         rows: list[Sequence[bytes]] = []
         end = start
         most = 1 if begins_with_number(layout.tags) else _MAX_LINES
-        while len(rows) < most and (match := layout.pattern.match(data, end)):
-            words = match.groups()
+        while len(rows) < most and (line := layout.match(data, end)):
+            words, time, line_end = line
             step = layout.step_of(words)
             before = steps[-1] if steps else process.step
             if step is None or (before is not None and step < before):
                 break
             steps.append(step)
+            times.append(time)
             rows.append(words)
-            end = match.end()
+            end = line_end
         if rows:
             process.note_steps(len(steps), steps[-1], is_heading=layout.is_heading)
             values = list(map(float, chain.from_iterable(map(layout.pick, rows))))
             process.episode_steps.note_row(layout.tags, values[-len(layout.tags) :])
-            self._builder.add_rows(layout.tags, steps, values)
+            self._builder.add_rows(layout.tags, steps, values, times if layout.has_clock else ())
             self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
         return end if rows else 0
 

@@ -204,10 +204,10 @@ class ConsoleParser:
             self._reader.parse_line(line.rstrip(), name, found.time)
         process = self._reader.processes[name]
         used = process.templates.pop_last_used()
-        if used is None or not is_line or name or lines != [text]:
+        if used is None or not is_line or name or lines != [found.text]:
             return
         if process.may_be_read_fast(used[1]):
-            self._fast_path.line_layouts.learn(text, *used)
+            self._fast_path.line_layouts.learn(text, found.text, *used)
 
     def _parse_plain(self, lines: Sequence[str]) -> None:
         """Read held lines: those of a wrapped record have no prefixes, others may."""

@@ -41,6 +41,7 @@ class ColumnBuilder:
         self._columns: dict[str, Points] = {}
         self._row_tags: tuple[str, ...] = ()
         self._row_steps, self._row_values = array("q"), array("d")
+        self._row_times = array("d")
 
     def add_point(self, tag: str, step: int, time: float, value: float) -> None:
         """Append one point."""
@@ -52,17 +53,22 @@ class ColumnBuilder:
         points.values.append(value)
 
     def add_rows(
-        self, tags: tuple[str, ...], steps: Iterable[int], values: Iterable[float]
+        self,
+        tags: tuple[str, ...],
+        steps: Iterable[int],
+        values: Iterable[float],
+        times: Sequence[float] = (),
     ) -> None:
-        """Append one value to each of `tags` for each step, row after row, without a time.
+        """Append one value to each of `tags` for each step, row after row; times may be unknown.
 
         Rows with the same tags are collected and turned into columns together.
         """
-        if tags is not self._row_tags and tags != self._row_tags:
+        if (tags is not self._row_tags and tags != self._row_tags) or times or self._row_times:
             self._add_rows()
             self._row_tags = tags
         self._row_steps.extend(steps)
         self._row_values.extend(values)
+        self._row_times.extend(times)
 
     def add_column(
         self, tag: str, steps: array[int], times: array[float], values: array[float]
@@ -99,8 +105,9 @@ class ColumnBuilder:
         steps, values, width = self._row_steps, self._row_values, len(self._row_tags)
         if not steps:
             return
+        times = self._row_times or _UNKNOWN_TIMES * len(steps)
         self._row_steps, self._row_values = array("q"), array("d")
-        times = _UNKNOWN_TIMES * len(steps)
+        self._row_times = array("d")
         for column, tag in enumerate(self._row_tags):
             self.add_column(tag, steps, times, values[column::width])
 

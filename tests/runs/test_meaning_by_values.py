@@ -49,7 +49,7 @@ def test_an_entropy_loss_has_the_sign_of_an_untrained_policy(
         assert run.evaluation.timeline.tracks["entropy"].values[-1] == pytest.approx(entropy)
 
 
-STEPS = {
+STEPS: dict[str, tuple[list[float], str]] = {
     "of each episode": ([120, 80, 200, 150, 90, 110, 95, 130], "ep_len"),
     "of episodes that end at the limit": ([200] * 8, "ep_len"),
     "of episodes that grow": ([9, 10, 12, 11, 14, 18, 25, 40], "ep_len"),

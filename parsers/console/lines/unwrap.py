@@ -18,10 +18,13 @@ _SRUN_LABEL = re.compile(r"\s{0,4}(\d{1,5}): ")
 _BEHAVIOUR = re.compile(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")
 """ML-Agents trains several behaviours at once and prints a line for each."""
 _BLANKS = re.compile(r"[ |]*+")
-_CLOCK = re.compile(
+_CLOCK_PATTERN = (
     r"\[?(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)"
     r"(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\]?"
 )
+_CLOCK = re.compile(_CLOCK_PATTERN)
+CLOCK_BYTES = re.compile(r"\((?!\?)").sub("(?:", _CLOCK_PATTERN).encode()
+"""Expression of a clock, without groups."""
 _SHORT_CLOCK = re.compile(
     r"\[?(?:(?:\d\d-\d\d |\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
     r"|(?:\d{4}-)?\d\d-\d\d[_ ]\d\d-\d\d-\d\d)\]?(?=[\s:\]|-])"
@@ -169,6 +172,19 @@ def has_no_prefix(text: str) -> bool:
     if not text[:1].isalpha() or text.startswith(_LOG_LEVELS) or _GLOG_PREFIX.match(text):
         return False
     return _CONTAINER.match(text) is None
+
+
+def constant_prefix(text: str, rest: str) -> str | None:
+    """What stands between a clock, with which the line begins, and its text; None without one."""
+    is_clock = text.startswith("[") or text[4:5] == "-"
+    clock = _CLOCK.match(text) if is_clock and text.endswith(rest) else None
+    return None if clock is None else text[clock.end() : len(text) - len(rest)]
+
+
+def clock_time(text: str) -> float:
+    """The unix time of a clock."""
+    clock = _CLOCK.match(text)
+    return UNKNOWN_TIME if clock is None else _clock_time(clock)
 
 
 def _join_tuple(text: str) -> str:

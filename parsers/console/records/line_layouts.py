@@ -1,7 +1,8 @@
 """Whole lines of names and numbers with known words, read by one regular expression each.
 
 A layout is learnt from a line that was read the long way by its template; it stands only for lines
-that the long way would read alike: plain ASCII, without a prefix, in which words decide everything.
+that the long way would read alike: plain ASCII, without a prefix or with a clock and what always
+stands between it and the words, in which words decide everything.
 """
 
 from __future__ import annotations
@@ -12,8 +13,14 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
+from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.console.lines.run_end import may_end_run
-from ppo_top.parsers.console.lines.unwrap import has_no_prefix
+from ppo_top.parsers.console.lines.unwrap import (
+    CLOCK_BYTES,
+    clock_time,
+    constant_prefix,
+    has_no_prefix,
+)
 from ppo_top.parsers.console.records import ray_results, trainer_lines
 from ppo_top.parsers.console.records.line_templates import LineTemplate
 from ppo_top.parsers.shared.names.metric_names import step_axis
@@ -24,12 +31,17 @@ _CHANGED_BEFORE_PARSING = ("[", "(", "#", "\t", "  ", "Epoch", ": episode: ", "{
 """A line with one of these is rewritten before its pairs are searched, or may be another thing."""
 _KEY_BYTES = 4
 _MAX_LAYOUTS = 256
+_MAX_ALIKE = 16
+"""Layouts that begin alike, as all with a clock do: each of them is tried."""
 MAX_EXACT_STEP = 1 << 53
 """Below this a step is the same whether it is parsed as an integer or as a float."""
 
 
 class LineLayout(NamedTuple):
-    """`pattern` matches a line with its line feed; `pick` chooses the values of `tags`."""
+    """`pattern` matches a line with its line feed; `pick` chooses the values of `tags`.
+
+    Its groups are the numbers, after the clock if the line begins with one.
+    """
 
     pattern: re.Pattern[bytes]
     tags: tuple[str, ...]
@@ -38,6 +50,17 @@ class LineLayout(NamedTuple):
     axis: str
     episodes_index: int | None
     is_heading: bool
+    has_clock: bool = False
+
+    def match(self, data: bytes, start: int) -> tuple[Sequence[bytes], float, int] | None:
+        """The numbers of the line at `start`, its time and its end; None for another line."""
+        found = self.pattern.match(data, start)
+        if found is None:
+            return None
+        words = found.groups()
+        if not self.has_clock:
+            return words, UNKNOWN_TIME, found.end()
+        return words[1:], clock_time(words[0].decode()), found.end()
 
     def step_of(self, words: Sequence[bytes]) -> int | None:
         """The step among the numbers of a line; None if the line has to be read the long way."""
@@ -53,21 +76,31 @@ class LineLayouts:
 
     def __init__(self) -> None:
         self._by_start: dict[bytes, list[LineLayout]] = {}
-        self._tried: set[str] = set()
+        self._tried: set[tuple[str, str]] = set()
 
     def starting_like(self, data: bytes, start: int) -> Sequence[LineLayout]:
         """The layouts of lines that begin as the one at `start`."""
         return self._by_start.get(data[start : start + _KEY_BYTES], ())
 
-    def learn(self, line: str, words: str, template: LineTemplate) -> None:
-        """Learn the layout of a line that was read by this template, if it may be read so."""
-        if words in self._tried or len(self._tried) >= _MAX_LAYOUTS:
+    def learn(self, line: str, text: str, words: str, template: LineTemplate) -> None:
+        """Learn the layout of a line that was read by this template, if it may be read so.
+
+        `text` is the line without its prefix.
+        """
+        prefix = "" if text == line else constant_prefix(line, text)
+        if prefix is None or (prefix, words) in self._tried or len(self._tried) >= _MAX_LAYOUTS:
             return
-        self._tried.add(words)
-        layout = _make_layout(line, words, template)
-        first = words.find(_NUMBER_MARK)
-        if layout is not None and first >= _KEY_BYTES:
-            self._by_start.setdefault(words[:_KEY_BYTES].encode(), []).append(layout)
+        self._tried.add((prefix, words))
+        layout = _make_layout(text, words, template)
+        if layout is None or words.find(_NUMBER_MARK) < _KEY_BYTES or not line.isascii():
+            return
+        if text != line:
+            start = b"(" + CLOCK_BYTES + b")" + re.escape(prefix.encode())
+            pattern = re.compile(start + layout.pattern.pattern)
+            layout = layout._replace(pattern=pattern, has_clock=True)
+        alike = self._by_start.setdefault(line[:_KEY_BYTES].encode(), [])
+        if len(alike) < _MAX_ALIKE:
+            alike.append(layout)
 
 
 def _make_layout(line: str, words: str, template: LineTemplate) -> LineLayout | None:

@@ -42,6 +42,11 @@ LINES = st.sampled_from(
         "Epoch {} took {} s",
         "2026-11-21 00:40:41,295 - train - INFO - step: {} reward: {}",
         "2026-11-21 00:40:42,295 INFO train.py:33 step:{} reward:{}",
+        "2026-11-21 00:40:43 - train - INFO - Iteration {} | Episodes: {} | Mean Reward: {}",
+        "[2026-11-21T00:40:44] Iteration {} | Episodes: {} | Mean Reward: {}",
+        "2026-13-21 00:40:43 - train - INFO - Iteration {} | Episodes: {} | Mean Reward: {}",
+        "2026/11/21 00:40:45 Iteration {} | Episodes: {} | Mean Reward: {}",
+        "2026-11-21 00:40:46 | INFO | train:main:7 - step: {} reward: {}",
         "Training complete! reward: {}",
         "step: {} | reward: {} saved",
         "{{'loss': {}, 'kl': {}}}",
@@ -74,6 +79,8 @@ def test_known_lines_read_like_unknown_ones(lines: list[tuple[str, list[list[str
     [
         "Iteration {} | Reward: {}.5 | KL: 0.01\n",
         "Episode {} | Reward: {}.5 | Steps: 21\n",
+        "2026-11-21 00:40:41,295 - train - INFO - Episode {} | Reward: {}.5 | KL: 0.01\n",
+        "[2026-11-21 00:40:41] Episode {} | Reward: {}.5 | KL: 0.01\n",
     ],
 )
 def test_lines_with_the_same_words_are_read_together(line: str) -> None:
@@ -83,6 +90,13 @@ def test_lines_with_the_same_words_are_read_together(line: str) -> None:
     assert {each.tag: len(each) for each in batch.points}["Reward"] == len(lines)
     assert len(batch.lines) == len(lines)
     assert len(batch.lines.parts) < len(lines) / 50
+
+
+def test_each_line_has_the_time_of_its_own_clock() -> None:
+    """Also where lines are read together."""
+    lines = [f"2026-11-21 00:40:{n:02},5 - INFO - step: {n} reward: {n}.5\n" for n in range(60)]
+    found = feed_parser(ConsoleParser(), ["".join(lines).encode()])
+    assert found.times("reward") == [found.times("reward")[0] + n for n in range(60)]
 
 
 def test_another_training_begins_among_lines_with_the_same_words() -> None:
