@@ -27,8 +27,9 @@ _LAST_ROW_END = b"|\n" + _SHORTEST_RULE
 _CELL_NUMBER_CHARS = b"0123456789.-+eE nNaAiIfF"
 _MAX_TABLE_ROWS = 1000
 _MAX_TABLE_LAYOUTS = 256
+_FEW_LINES = 4
 _MAX_LINES = 1000
-"""Lines read at once."""
+"""Lines read at once; a few first, since those after a step that falls are matched in vain."""
 
 
 class TableLayout(NamedTuple):
@@ -84,25 +85,24 @@ class FastPath:
     ) -> int:
         """Read lines of one layout until a step falls, where a training or a lap may begin."""
         steps: list[int] = []
-        times: list[float] = []
         rows: list[Sequence[bytes]] = []
-        end = start
+        end, few = start, _FEW_LINES
         most = 1 if begins_with_number(layout.tags) else _MAX_LINES
-        while len(rows) < most and (line := layout.match(data, end)):
-            words, time, line_end = line
-            step = layout.step_of(words)
-            before = steps[-1] if steps else process.step
-            if step is None or (before is not None and step < before):
+        while len(rows) < most:
+            lines = layout.lines(data, end, min(few, most - len(rows)))
+            fresh = [line.groups() for line in lines]
+            allowed = layout.steps_of(fresh, steps[-1] if steps else process.step)
+            steps += allowed
+            rows += fresh[: len(allowed)]
+            end = lines[len(allowed) - 1].end() if allowed else end
+            if len(allowed) < few:
                 break
-            steps.append(step)
-            times.append(time)
-            rows.append(words)
-            end = line_end
+            few *= 4
         if rows:
             process.note_steps(len(steps), steps[-1], is_heading=layout.is_heading)
             values = list(map(float, chain.from_iterable(map(layout.pick, rows))))
             process.episode_steps.note_row(layout.tags, values[-len(layout.tags) :])
-            self._builder.add_rows(layout.tags, steps, values, times if layout.has_clock else ())
+            self._builder.add_rows(layout.tags, steps, values, layout.times_of(rows))
             self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
         return end if rows else 0
 

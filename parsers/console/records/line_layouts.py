@@ -13,7 +13,6 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.console.lines.run_end import may_end_run
 from ppo_top.parsers.console.lines.unwrap import (
     CLOCK_BYTES,
@@ -25,7 +24,7 @@ from ppo_top.parsers.console.records import ray_results, trainer_lines
 from ppo_top.parsers.console.records.line_templates import LineTemplate
 from ppo_top.parsers.shared.names.metric_names import step_axis
 
-_NUMBER = rb"([-+]?(?:\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?|nan|inf))"
+_NUMBER = rb"([-+]?+(?:\d++(?:\.\d*+)?+(?:[eE][-+]?\d{1,3})?+|nan|inf))"
 _NUMBER_MARK = "\0"
 _CHANGED_BEFORE_PARSING = ("[", "(", "#", "\t", "  ", "Epoch", ": episode: ", "{", " = ", "%|")
 """A line with one of these is rewritten before its pairs are searched, or may be another thing."""
@@ -35,6 +34,7 @@ _MAX_ALIKE = 16
 """Layouts that begin alike, as all with a clock do: each of them is tried."""
 MAX_EXACT_STEP = 1 << 53
 """Below this a step is the same whether it is parsed as an integer or as a float."""
+_MAX_EXACT_DIGITS = 16
 
 
 class LineLayout(NamedTuple):
@@ -52,23 +52,51 @@ class LineLayout(NamedTuple):
     is_heading: bool
     has_clock: bool = False
 
-    def match(self, data: bytes, start: int) -> tuple[Sequence[bytes], float, int] | None:
-        """The numbers of the line at `start`, its time and its end; None for another line."""
-        found = self.pattern.match(data, start)
-        if found is None:
-            return None
-        words = found.groups()
-        if not self.has_clock:
-            return words, UNKNOWN_TIME, found.end()
-        return words[1:], clock_time(words[0].decode()), found.end()
+    def lines(self, data: bytes, start: int, most: int) -> list[re.Match[bytes]]:
+        """The lines from `start` on that it matches."""
+        found: list[re.Match[bytes]] = []
+        match = self.pattern.match
+        while len(found) < most and (line := match(data, start)):
+            found.append(line)
+            start = line.end()
+        return found
 
-    def step_of(self, words: Sequence[bytes]) -> int | None:
-        """The step among the numbers of a line; None if the line has to be read the long way."""
-        if self.episodes_index is not None and float(words[self.episodes_index]) == 0:
+    def steps_of(self, rows: Sequence[Sequence[bytes]], before: int | None) -> list[int]:
+        """The steps of rows up to the first that falls or has to be read the long way."""
+        steps: list[int] = []
+        for row in rows:
+            step = self._step_of(row)
+            if step is None or (before is not None and step < before):
+                break
+            steps.append(step)
+            before = step
+        return steps
+
+    def _step_of(self, row: Sequence[bytes]) -> int | None:
+        if self.episodes_index is not None and float(row[self.episodes_index]) == 0:
             return None
-        step = float(words[self.step_index])
+        word = row[self.step_index]
+        if word.isdigit() and len(word) < _MAX_EXACT_DIGITS:
+            return int(word)
+        step = float(word)
         is_exact = -MAX_EXACT_STEP < step < MAX_EXACT_STEP
         return int(step) if is_exact and step.is_integer() else None
+
+    def times_of(self, rows: Sequence[Sequence[bytes]]) -> list[float]:
+        """What the clocks of rows say, if they have any."""
+        return [clock_time(row[0].decode()) for row in rows] if self.has_clock else []
+
+    def behind_clock(self, between: str) -> LineLayout:
+        """The layout of lines that begin with a clock and this text."""
+        start = b"(" + CLOCK_BYTES + b")" + re.escape(between.encode())
+        pick, episodes = self.pick, self.episodes_index
+        return self._replace(
+            pattern=re.compile(start + self.pattern.pattern),
+            pick=lambda row: pick(row[1:]),
+            step_index=self.step_index + 1,
+            episodes_index=None if episodes is None else episodes + 1,
+            has_clock=True,
+        )
 
 
 class LineLayouts:
@@ -95,9 +123,7 @@ class LineLayouts:
         if layout is None or words.find(_NUMBER_MARK) < _KEY_BYTES or not line.isascii():
             return
         if text != line:
-            start = b"(" + CLOCK_BYTES + b")" + re.escape(prefix.encode())
-            pattern = re.compile(start + layout.pattern.pattern)
-            layout = layout._replace(pattern=pattern, has_clock=True)
+            layout = layout.behind_clock(prefix)
         alike = self._by_start.setdefault(line[:_KEY_BYTES].encode(), [])
         if len(alike) < _MAX_ALIKE:
             alike.append(layout)
