@@ -269,6 +269,7 @@ GUESSES = [
     ("Actor Loss 1", "policy_loss"),
     ("layer_1", None),
     ("reward_per_agent_step", "reward_mean"),
+    ("avgR", "reward_mean"),
     ("episode/steps", "ep_len"),
     ("EpisodeAveLength", "ep_len"),
     ("train/critic1_loss", "critic_loss"),

@@ -90,6 +90,7 @@ CRUCIAL = [
     *pairs("trl-legacy", LEGACY),
     *pairs("trl-ppo", PPO),
     *pairs("trl-grpo", GRPO),
+    *pairs("llama-factory", "reward reward_mean lr lr learning_rate lr"),
     *pairs("sb3", SB3),
     *pairs("custom", SB3),
     ("custom", "Iteration", "iteration"),

@@ -13,9 +13,12 @@ from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, unwrap_numbe
 _BRACKETED_COUNT = re.compile(r"\[\s{0,9}(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _LEADING_COUNT = re.compile(
     r"^\s{0,16}+[\[(]?\s{0,9}(\d{1,15})\s?/\s?(\d{1,15})\s?[\])]?[:,]?\s{1,16}+"
-    r"(?=[A-Za-z].*[=:]\s?[-+.\d]|(?i:reward|return|score|loss)s?\s[-+.\d])"
+    r"(?=[A-Za-z].*[=:]\s?[-+.\d]|(?i:reward|return|score|loss)s?\s[-+.\d]"
+    r"|[A-Za-z]\w{0,20} [-+.\d][\d.e+-]{0,20} \|)"
 )
-"""A loop's own count, without a name: `[12/400] steps=2048 return=21.5`; not `[1/3] Self-play`."""
+"""A loop's own count, without a name: `[12/400] steps=2048 return=21.5`; not `[1/3] Self-play`.
+
+Pairs without a sign between have bars: `51000 / 1000000 eps 0.9 | avgR -0.9`."""
 _BRACKETED_EPISODES = re.compile(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
 """How many episodes are done, with the unit behind the number: `[   1000 eps] reward=0.6`."""
 _BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")

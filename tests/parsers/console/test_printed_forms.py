@@ -128,6 +128,13 @@ def test_a_share_behind_a_number_is_a_remark() -> None:
     assert found.values("Wins") == [float(n) for n in range(1, 9)]
 
 
+def test_a_count_of_steps_before_pairs_without_signs() -> None:
+    """DeepQLearning.jl: the count that nothing names, then names and numbers between bars."""
+    found = read("{step} / 10000 eps 0.{n} |  avgR -{n}.5 | Loss 9.2e-03 | Grad 5.5e-03 ")
+    assert found.steps("eps") == found.steps("avgR") == [10 * n for n in range(1, 9)]
+    assert found.values("avgR") == [-n - 0.5 for n in range(1, 9)]
+
+
 @pytest.mark.parametrize("name", ["mean 100 episode reward", "Mean 10 Episode Return"])
 def test_a_number_inside_a_name_belongs_to_it(name: str) -> None:
     """It says how many episodes the mean is of."""
