@@ -51,6 +51,7 @@ LINES = st.sampled_from(
         "step: {} | reward: {} saved",
         "{{'loss': {}, 'kl': {}}}",
         "------------",
+        "Total steps: {}",
         "Total steps: {}, num_warmup_steps: {}",
         "trainer-1 | step: {} | reward: {}",
     )
