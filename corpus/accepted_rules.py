@@ -287,11 +287,7 @@ LLM_RULES: Mapping[str, tuple[str, ...]] = {
     "reward-flipped-midway": (*LLM_FELL, *DRIFT),
     "weights-reloaded-midway": (*LLM_FELL, "kl-spike", "kl-high", "ref-kl-zero"),
     "lr-x100": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "non-finite"),
-    "lr-x100-midway": (
-        *(*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT),
-        "non-finite",
-        "learning-rate-jump",
-    ),
+    "lr-x100-midway": (*LARGE_STEP, *DRIFT, *RUNAWAY_TEXT, "non-finite", "learning-rate-jump"),
     "reward-constant": NO_LEARNING,
     "limit-short": ("reward-never-moves", "completions-truncated", "no-eos"),
     "length-hack": (

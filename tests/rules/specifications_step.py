@@ -214,6 +214,8 @@ RATE_PAIRS = (
          lambda i: 2e-3 if i < 5 else 1e-3 if i > 30 else 1e-4}, INFO, 0),
     Contrast("learning-rate-jump", "its schedule goes back to its first rate", {"lr":
          after(30, 3e-2, 1e-4)}, {"lr": lambda i: 3e-2 if i in (0, 30) else 1e-4}, WARN, INFO),
+    Contrast("learning-rate-jump", "it has been logged for ten updates", {"lr":
+         after(10, 3e-2, 1e-4)}, {"lr": after(9, 3e-2, 1e-4)}, WARN, 0),
     Contrast("learning-rate-jump", "it rises a step at a time", {"lr": after(30, 3e-2, 1e-4)},
          {"lr": lambda i: 1e-4 * min(300.0, 1.5 ** max(0, i - 29))}, WARN, 0),
     Contrast("learning-rate-jump", "it came from nothing", {"lr": after(30, 1e-3, 1e-4)}, {"lr":

@@ -7,7 +7,7 @@ from itertools import pairwise
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
@@ -113,13 +113,14 @@ def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     A schedule with restarts goes back to a rate that the run had before.
     """
     history = run.histories["lr"]
-    before = history.recent[-2]
+    earlier = history.previous(MAX_RECENT_VALUES)
+    before = earlier[-1]
     if before <= 0.0 or history.last < limits["times"] * before or history.last < history.high:
         return None
     if ADAPTIVE_RATE in run.facts:
         return None
     message = f"learning rate jumped from {num(before)} to {num(history.last)}"
-    highest = max(*history.first, *history.recent[:-1])
+    highest = max(*history.first[: history.count - 1], *earlier)
     level = WARN if history.last >= limits["far"] * highest / SINGLE else INFO
     return Assessment(level, history.last, before, message)
 
