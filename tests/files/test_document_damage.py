@@ -39,7 +39,7 @@ def save(path: Path, data: bytes) -> None:
 
 def look(follower: Follower, session: Session) -> DocumentReading:
     """What is known of all sources after reading what is new."""
-    follower._next_sweep = 0.0  # now, not in half a second
+    follower.sweep_soon()
     drain(follower, session)
     session.assign_pending_logs()
     sources = [source for run in session.runs.values() for source in run.sources.values()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import threading
@@ -27,6 +28,7 @@ from tests.support.number_log import (
     FollowerHarness,
     GrowingFile,
     detect_number_format,
+    read_everything,
 )
 
 
@@ -65,7 +67,7 @@ def test_logs_are_read_one_after_another_where_nobody_waits(runs: Path, once: bo
     follower = Follower(
         [runs], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES, once=once
     )
-    read = [update.source.key for _ in range(9) for update in follower.poll(1).updates]
+    read = [update.source.key for _ in range(9) for update in follower.poll(1, math.inf).updates]
     follower.close()
     turns = [key for key, _ in groupby(read)]
     assert set(turns) == {"a.num", "b.num", "c.num"}
@@ -240,10 +242,7 @@ def test_a_format_may_be_found_late(runs: Path) -> None:
         path = runs / "x.num"
         path.write_text("-\n" * (pages // 2) + "7\n")
         follower = Follower([runs], detector=late, name_pattern=NUMBER_FILE_NAMES)
-        updates = []
-        while (result := follower.poll()).more or result.updates:
-            updates += result.updates
-        assert bool(updates) is known
+        assert bool(read_everything(follower)) is known
         follower.close()
 
 
@@ -256,7 +255,7 @@ def test_a_file_given_as_path_may_have_any_name(tmp_path: Path) -> None:
         return FORMAT if name.endswith(".log") else False
 
     follower = Follower([path], detector=console, name_pattern=NUMBER_FILE_NAMES)
-    (update,) = follower.poll().updates
+    (update,) = read_everything(follower)
     assert update.source.key == "output.2026"
     follower.close()
 
@@ -712,8 +711,7 @@ def test_a_log_not_written_for_long_is_not_opened(
     assert found.read_bytes == found.total_bytes == 4, "what is not read is not waited for"
     with old.open("a") as file:
         file.write("3\n")
-    follower._next_sweep = 0.0
-    (update,) = follower.poll().updates
+    (update,) = read_everything(follower)
     assert list(update.batch.points[0].values) == [1.0, 2.0, 3.0]
     follower.close()
 
@@ -729,6 +727,6 @@ def test_a_run_that_is_written_is_read_whole(tmp_path: Path, logs: int, are_read
     follower = Follower(
         [tmp_path], detector=detect_number_format, name_pattern=NUMBER_FILE_NAMES, active_s=3600.0
     )
-    read = {update.source.key for update in follower.poll().updates}
+    read = {update.source.key for update in read_everything(follower)}
     follower.close()
     assert read == ({f"{number}.num" for number in range(logs)} if are_read else {"0.num"})

@@ -177,7 +177,7 @@ def live(tmp_path: Path) -> Iterator[tuple[Path, Follower, Session]]:
 
 def look(follower: Follower, session: Session) -> dict[str, tuple[list[float], list[str]]]:
     """The rewards and problems of every source after reading what is new."""
-    follower._next_sweep = 0.0  # now, not in half a second
+    follower.sweep_soon()
     drain(follower, session)
     session.assign_pending_logs()
     return {

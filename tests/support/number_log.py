@@ -120,6 +120,18 @@ class ManualClock:
         return self.now
 
 
+def read_everything(follower: Follower) -> list[SourceUpdate]:
+    """Look at everything, and poll until all of it is read, however slow the machine is."""
+    follower.sweep_soon()
+    updates: list[SourceUpdate] = []
+    more = True
+    while more:
+        polled = follower.poll()
+        updates += polled.updates
+        more = polled.more
+    return updates
+
+
 class FollowerHarness:
     """A follower and everything it has read, as a session would keep it."""
 
@@ -150,8 +162,9 @@ class FollowerHarness:
             del self.values[source.key]
 
     def poll_all(self, seconds: float = 5.0) -> dict[str, list[float]]:
-        """Read everything after some seconds have passed."""
+        """Look at everything after some seconds have passed, and read it."""
         self.clock.now += seconds
+        self.follower.sweep_soon()  # how long it pauses hangs on the processor time that it took
         while True:
             polled = self.follower.poll()
             self.apply(polled)
