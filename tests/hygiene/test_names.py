@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections import defaultdict
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -18,15 +19,20 @@ SENTENCE = re.compile(r"[^\n]{15,99}\.(\n\n|$)")
 """A first line that ends with a full stop, with nothing or an empty line below."""
 
 
+def python_files(folders: Iterable[str]) -> list[str]:
+    """The Python files below some folders; the links in `ppo_top` are left out."""
+    return [
+        path.relative_to(ROOT).as_posix()
+        for folder in folders
+        for path in (ROOT / folder).rglob("*.py")
+        if not any(parent.is_symlink() for parent in path.parents)
+    ]
+
+
 @cache
 def modules() -> dict[str, ast.Module]:
-    """Every Python file of the project by its path; the links in `ppo_top` are left out."""
-    paths = [path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")]
-    return {
-        path.relative_to(ROOT).as_posix(): ast.parse(path.read_text("utf-8"))
-        for path in paths
-        if not any(parent.is_symlink() for parent in path.parents)
-    }
+    """Every Python file of the project by its path."""
+    return {path: ast.parse((ROOT / path).read_text("utf-8")) for path in python_files(FOLDERS)}
 
 
 def type_names(tree: ast.Module) -> list[str]:
@@ -58,10 +64,7 @@ def test_no_module_has_the_name_of_one_of_the_standard_library() -> None:
     assert not (names - {"__main__"}) & sys.stdlib_module_names
 
 
-@pytest.mark.parametrize(
-    "folder",
-    sorted({path.rpartition("/")[0] for path in modules() if path.split("/")[0] in CODE}),
-)
+@pytest.mark.parametrize("folder", sorted({path.rpartition("/")[0] for path in python_files(CODE)}))
 def test_a_package_says_in_its_first_line_what_it_holds(folder: str) -> None:
     """Who looks for a file reads one line for each folder."""
     tree = modules().get(f"{folder}/__init__.py")
