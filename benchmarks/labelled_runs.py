@@ -25,6 +25,8 @@ from ppo_top.settings import Settings
 
 WARN = Severity.WARN
 STATED_CAUSES = 3
+FAULTS_OF_UPDATES = ("lr-", "clip-off", "epochs-", "kl-limit-", "critic-", "target-")
+"""How the names of faults begin that change nothing while a trainer only collects."""
 
 
 @dataclass
@@ -116,16 +118,22 @@ def judge_runs(folder: Path, splits: Sequence[str]) -> Iterator[LabelledRun]:
 
 def onset_row(meta: dict[str, Any], timeline: Timeline) -> int:
     """The first row that can show the fault: of what counts no steps, by the trainer's rows."""
-    if not meta["onset_step"]:
+    step = onset_step(meta)
+    if not step:
         return 0
-    if meta.get("log") in ("monitor", "events"):
+    if meta.get("log") in ("monitor", "events") or not meta["onset_step"]:
         steps = list(timeline.steps)
-        return next(
-            (row for row, step in enumerate(steps) if step > meta["onset_step"]), len(steps)
-        )
+        return next((row for row, at in enumerate(steps) if at > step), len(steps))
     if "onset_row" in meta:
         return int(meta["onset_row"])
     return int(meta["onset_update"]) // max(1, int(meta.get("log_interval", 1)))
+
+
+def onset_step(meta: dict[str, Any]) -> int:
+    """The step after which the fault can show: what is wrong with updates, at the first of them."""
+    if meta["onset_step"] or not meta["fault"].startswith(FAULTS_OF_UPDATES):
+        return int(meta["onset_step"])
+    return int(meta.get("hyperparameters", {}).get("learning_starts", 0))
 
 
 def timeline_rows(run: Run) -> list[Row]:
