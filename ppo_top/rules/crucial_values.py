@@ -10,6 +10,7 @@ from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 from ppo_top.model import Profile
 
 FALLBACK_CONCEPTS = {
+    "reward_mean": ("eval_success_rate", "success_rate"),
     "approx_kl": ("approx_kl_k1",),
     "entropy": ("seq_entropy",),
     "ratio_dist": ("ratio_dist{max}",),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.catalogue import TagEntry, concept, identify, known_trainers, meaning, trainer_tables
+from ppo_top.catalogue import (
+    UNKNOWN_TRAINER,
+    TagEntry,
+    identify,
+    known_trainers,
+    meaning,
+    trainer_tables,
+)
 
 TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
 
@@ -345,9 +352,13 @@ def test_one_name_two_trainers() -> None:
 
 
 def test_success_of_training_and_of_evaluation() -> None:
-    """SB3's evaluation success is not merged into that of training episodes."""
-    assert meaning(TRAINERS["sb3"], "eval/success_rate") is None
-    assert concept("success_rate").direction == "up"
+    """Evaluation success is not merged into that of training episodes, whoever logs it."""
+    names = ("eval/success_rate", "test/success_rate", "eval/success_rate", "test_success")
+    trainers = (TRAINERS["sb3"], TRAINERS["baselines"], UNKNOWN_TRAINER, UNKNOWN_TRAINER)
+    found = [meaning(who, name) for who, name in zip(trainers, names, strict=True)]
+    assert [each and each.concept for each in found] == ["eval_success_rate"] * 4
+    trained = meaning(TRAINERS["baselines"], "train/success_rate")
+    assert trained is not None and trained.concept == "success_rate"
 
 
 @pytest.mark.parametrize(

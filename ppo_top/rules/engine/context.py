@@ -15,8 +15,18 @@ from ppo_top.rules.engine.update_steps import LOSSES, UpdateSteps
 SELF_PLAY_MEASURES = ("elo", "eval_win_rate")
 """Metrics that serve as the reward in self-play, where rewards and wins need not become more."""
 
-REWARD_CONCEPTS = ("reward_mean", "rlhf_reward", "success_rate", "win_rate", *SELF_PLAY_MEASURES)
-"""Metrics that serve as the reward, in order of preference."""
+REWARD_CONCEPTS = (
+    "reward_mean",
+    "rlhf_reward",
+    "eval_success_rate",
+    "success_rate",
+    "win_rate",
+    *SELF_PLAY_MEASURES,
+)
+"""Metrics that serve as the reward, in order of preference.
+
+Exploration can make every training episode fail, so the success of evaluation comes first.
+"""
 
 MAX_CONCEPTS = 512
 """Metrics beyond this many are not judged: a hostile log could add one in every row."""

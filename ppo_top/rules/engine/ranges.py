@@ -102,6 +102,7 @@ RELATIVE_RANGES = {
     "rlhf_reward": "should rise",
     "eval_reward_mean": "should rise",
     "success_rate": "should rise",
+    "eval_success_rate": "should rise",
     "eval_win_rate": "should rise",
     "elo": "should rise",
     "entropy": "slow decay, stays > 0",
