@@ -55,7 +55,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "notebook": {"notebook": r"\.ipynb$"},
     "number_list": {
-        "number-list": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|csv|dat)$)",
+        "number-list": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|csv|dat|log)$)",
     },
     "numpy_array": {"numpy-array": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.npy$)"},
     "sb3_evaluations": {"sb3-evaluations": r"^evaluations\.npz$"},

@@ -254,3 +254,14 @@ def test_a_process_that_died_is_never_unjudged(capsys: pytest.CaptureFixture[str
     crashed = next(each for each in run["findings"] if each["rule"] == "crashed")
     assert crashed["since_step"] == run["progress"]["step"]
     assert "CUDA out of memory" in crashed["message"]
+
+
+def test_the_reward_so_far_is_charted_only_where_no_other_is(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The sum over all episodes rises in every training."""
+    total = [sum(map(climbs, range(i + 1))) for i in range(ROWS)]
+    columns: Columns = {"cumulative_reward": total.__getitem__, "reward": climbs}
+    write_csv(tmp_path / "log.csv", columns)
+    main(["check", "--no-cache", str(tmp_path)])
+    assert f"best reward: {max(map(climbs, range(ROWS))):.4g} at" in capsys.readouterr().out

@@ -76,11 +76,12 @@ def test_pandas_calls_a_column_without_a_name_0() -> None:
     assert parse_every_way(NumberListParser, b"0\n0\n21\n").values("") == [0.0, 0.0, 21.0]
 
 
-def test_it_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("name", ["rewards.txt", "rewards.log", "rewards-vanilla-1.log"])
+def test_it_is_judged(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In a directory, beside nothing else."""
     draw = Random(1)
     rewards = [min(400, 20 + 2 * n) - 380 * (n > 250) + draw.gauss(0, 15) for n in range(400)]
-    (tmp_path / "rewards.txt").write_text("".join(f"{each}\n" for each in rewards))
+    (tmp_path / name).write_text("".join(f"{each}\n" for each in rewards))
     main(["check", "--json", "--no-cache", str(tmp_path)])
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert (run["verdict"], run["findings"][0]["rule"]) == ("crit", "reward-crash")
