@@ -60,11 +60,11 @@ def means_of(count: int) -> PointMeans:
 
 def test_points_are_merged_two_by_two_when_there_are_too_many() -> None:
     """Up to 64 blocks of one point; then of two, and so on."""
-    assert [block.mean for block in means_of(64).blocks] == [float(n) for n in range(64)]
+    assert means_of(64).means == [float(n) for n in range(64)]
     merged = means_of(66)
-    assert (merged.size, len(merged.blocks)) == (2.0, 33)
-    assert [block.mean for block in merged.blocks] == [2.0 * n + 0.5 for n in range(33)]
-    assert means_of(200).size == 4.0
+    assert (merged.size, len(merged.means)) == (2, 33)
+    assert merged.means == [2.0 * n + 0.5 for n in range(33)]
+    assert means_of(200).size == 4
 
 
 def test_a_point_tells_whether_it_begins_a_block() -> None:

@@ -63,9 +63,11 @@ def cause_scores(
     seen = {fact for fact, holds in symptoms.items() if holds}
     of_family = {cause for cause in causes.texts if family in causes.families.get(cause, {family})}
     proven = {cause for fact, cause in causes.proofs.items() if fact in seen} & of_family
+    known = ((counts[name], holds) for name, holds in symptoms.items() if name in counts)
+    weighed = [(each, _usual_share(each), holds) for each, holds in known]
     scores = {
         cause: math.log(_how_common(counted, cause, family))
-        + sum(_weight(counts.get(name), cause, holds) for name, holds in symptoms.items())
+        + sum(_weight(each, usual, cause, holds) for each, usual, holds in weighed)
         for cause in proven or runs
         if cause in of_family
         and (proven or not any((cause, fact) in causes.vetoes for fact in seen))
@@ -84,14 +86,16 @@ def _how_common(counts: CauseCounts, cause: str, family: str) -> float:
     return counts.by_family.get(family, {}).get(cause, 0) + FAMILY_RUNS * usual
 
 
-def _weight(counted: SymptomCounts | None, cause: str, holds: bool) -> float:
+def _usual_share(counted: SymptomCounts) -> float:
+    """How many of all runs that could show a symptom do."""
+    return (sum(counted.there.values()) + 0.5) / (sum(counted.could.values()) + 1.0)
+
+
+def _weight(counted: SymptomCounts, usual: float, cause: str, holds: bool) -> float:
     """The logarithm of how often a cause's runs show, or do not show, a symptom.
 
     `UNSEEN_RUNS`, which show it as often as all runs do, are added to what was counted.
     """
-    if counted is None:
-        return 0.0
-    usual = (sum(counted.there.values()) + 0.5) / (sum(counted.could.values()) + 1.0)
     share = (counted.there[cause] + UNSEEN_RUNS * usual) / (counted.could[cause] + UNSEEN_RUNS)
     return math.log(share if holds else 1.0 - share)
 

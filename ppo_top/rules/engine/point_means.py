@@ -4,44 +4,53 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ppo_top.rules.engine.episode_blocks import Block
-
 
 class PointMeans:
-    """Means of equally many consecutive points, at most `most` of them."""
+    """Means of `size` consecutive points each, at most `most` of them.
+
+    `sums` are those of their values; the last one may still grow.
+    """
 
     most = 64
 
     def __init__(self) -> None:
-        self.blocks: list[Block] = []
-        self.size = 1.0
+        self.sums: list[float] = []
+        self.size = 1
+        self._newest = 1
+        """How many points the last sum has."""
 
     def copy(self) -> PointMeans:
         """An independent copy."""
         other = PointMeans()
-        other.blocks, other.size = self.blocks.copy(), self.size
+        other.sums, other.size, other._newest = self.sums.copy(), self.size, self._newest
         return other
 
     def add(self, value: float) -> bool:
-        """Add a point; True if it begins a block."""
-        blocks = self.blocks
-        if blocks and blocks[-1].size < self.size:
-            blocks[-1] = blocks[-1].with_value(value)
+        """Add a point; True if it begins a mean."""
+        if self._newest < self.size:
+            self.sums[-1] += value
+            self._newest += 1
             return False
-        if len(blocks) == self.most:
-            self.size *= 2.0
-            pairs = zip(blocks[::2], blocks[1::2], strict=True)
-            self.blocks = blocks = [early.merged(late) for early, late in pairs]
-        blocks.append(Block(1.0, value, 0.0))
+        if len(self.sums) == self.most:
+            self.size *= 2
+            self.sums = [a + b for a, b in zip(self.sums[::2], self.sums[1::2], strict=True)]
+        self.sums.append(value)
+        self._newest = 1
         return True
 
-    def quarters(self) -> list[tuple[float, float]]:
-        """(points, mean) of each quarter of the points; empty with fewer than four blocks."""
-        size = len(self.blocks)
+    @property
+    def means(self) -> list[float]:
+        """The means of `size` points."""
+        full = self.sums if self._newest == self.size else self.sums[:-1]
+        return [each / self.size for each in full]
+
+    def quarters(self) -> list[tuple[int, float]]:
+        """(points, mean) of each quarter of the points; empty with fewer than four means."""
+        size, sums = len(self.sums), self.sums
         if size < 4:
             return []
-        sizes = [block.size for block in self.blocks]
-        sums = [block.mean * block.size for block in self.blocks]
-        cuts = pairwise([size * part // 4 for part in range(5)])
-        parts = [(sum(sizes[i:j]), sum(sums[i:j])) for i, j in cuts]
-        return [(count, total / count) for count, total in parts]
+        found, missing = [], self.size - self._newest
+        for start, stop in pairwise([size * part // 4 for part in range(5)]):
+            count = (stop - start) * self.size - (missing if stop == size else 0)
+            found.append((count, sum(sums[start:stop]) / count))
+        return found

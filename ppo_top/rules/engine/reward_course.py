@@ -96,11 +96,9 @@ class RewardCourse:
         self.best = self.notable_best = -math.inf
         self.best_row = -1
         self.trough = self.made_good = self.rise = self.late_rise = 0.0
-        self.gain = self.scale = 0.0
+        self.gain = self.noise = 0.0
         self.low_points = self.longest_low = self.falls = 0
-        self.noise = 0.0
-        self.state = UNLEARNED
-        self.gained = self.rising = self.falling = self.at_max = False
+        self.gained = False
 
     def copy(self, history: History) -> RewardCourse:
         """An independent copy on the copied history."""
@@ -131,12 +129,6 @@ class RewardCourse:
         count = history.count
         for number, point in enumerate(new or (), 1):
             self._add_point(point, row, count * number // len(new or ()))
-        self.at_max = count >= SETTLED_POINTS and self._at_max()
-        state = UNLEARNED
-        if self.gained:
-            fallen = self.low_points or self.falls or self.lost_share > LOW_SHARE
-            state = GAINED | FALLEN if fallen else GAINED
-        self.state = state | AT_MAX if self.at_max else state
 
     def _add_point(self, point: RewardPoint, row: int, count: int) -> None:
         """Add a point that ends with the `count`-th reward."""
@@ -157,14 +149,13 @@ class RewardCourse:
             self.baseline, self.start_excess = median(self.first), point.excess
         if smooth > self.best or self.points <= 3:  # the initial level is no gain
             self._new_best(row, count)
-        if smooth - self.trough > self.made_good:
-            self.made_good = smooth - self.trough
-        if smooth < self.trough:
+        elif smooth < self.trough:
             self.trough = smooth
+        elif smooth - self.trough > self.made_good:
+            self.made_good = smooth - self.trough
         if begins_block:
             self._compare_quarters()
         self._measure_gain()
-        self._measure_trend()
         if self.gained:
             self._measure_drawdown()
         if self.best_row == row:
@@ -181,15 +172,16 @@ class RewardCourse:
 
     def _measure_gain(self) -> None:
         """Whether the best exceeds the start, or the last quarter of the run the first."""
-        self.scale = max(abs(self.best), abs(self.baseline))
-        if self.rise > RISE_NOISE and self.quarters:  # the first three points may be too late
+        rises = self.rise > RISE_NOISE
+        if rises and self.quarters:  # the first three points may be too late
             self.baseline = min(self.baseline, self.quarters[0][1])
         self.gain = self.best - self.baseline
-        apart = self.noise * math.hypot(self.best_excess, self.start_excess)
-        enough = KEPT_GAIN_NOISE if self.gained else GAIN_NOISE
-        clear = self.gain > enough * apart > 0.0 or self.rise > RISE_NOISE
+        if not rises:
+            apart = self.noise * math.hypot(self.best_excess, self.start_excess)
+            enough = KEPT_GAIN_NOISE if self.gained else GAIN_NOISE
+            rises = self.gain > enough * apart > 0.0
         told = self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
-        self.gained = told and clear and self.gain > 0.0
+        self.gained = told and rises and self.gain > 0.0
 
     def _compare_quarters(self) -> None:
         """How far the last quarter lies above the third, and above the first or the start."""
@@ -224,20 +216,6 @@ class RewardCourse:
         apart = noise * self.start_excess * math.sqrt(1.0 / early + 1.0 / late)
         return (quarters[-1][1] - sum(self.first[:size]) / size) / apart
 
-    def _measure_trend(self) -> None:
-        """A trend of the last 15 points: by rank, and by more than noise."""
-        trend, tau = self.trend, self.trend.tau
-        self.rising, self.falling = tau > 0.0 and self.late_rise > RISE_NOISE, False
-        if not trend.full or RISING_TAU >= tau >= FALLING_TAU or abs(trend.z) <= 1.96:
-            return
-        sd = self.noise * math.hypot(self.excess, self.best_excess)
-        moved = median(trend.values[-3:]) - median(trend.values[:3])
-        if tau > RISING_TAU:
-            overlap = min(2.0, 0.5 * self.source.rows_per_window)
-            self.rising = self.rising or moved > overlap * sd
-        elif moved < -GAIN_NOISE * sd < 0.0:
-            self.falling = -moved > self.made_good
-
     def _measure_drawdown(self) -> None:
         """How long the reward has been low, and how often since the best that was made good."""
         lost = self.best - self.smooth
@@ -245,17 +223,43 @@ class RewardCourse:
             self.falls += self.low_points > 0
             self.longest_low = max(self.longest_low, self.low_points)
             self.low_points = 0
-            return
-        if self.lost_share > LOW_SHARE and self._is_low():
+        elif self.lost_share > LOW_SHARE and self._is_low():
             self.low_points += 1
-        if self.low_points and not self.falling:
-            self.falling = self.lasting or self.is_unprecedented(1.0)
 
     def _is_low(self) -> bool:
         """Whether the newest points lie below the best by more than noise, or stay below it."""
         stay = math.ceil(STAY_LOOKS * self.source.rows_per_window)
         stays = self.best - max(self.recent[-stay:]) if len(self.recent) >= stay else 0.0
         return self.depth > LOW_NOISE * self.sd or stays > STAY_NOISE * self.sd
+
+    @property
+    def rising(self) -> bool:
+        """Whether the last 15 points rise by rank and by more than noise, or a quarter has."""
+        trend = self.trend
+        if trend.tau > 0.0 and self.late_rise > RISE_NOISE:
+            return True
+        if trend.tau <= RISING_TAU or not self._has_trend():
+            return False
+        return self._moved() > min(2.0, 0.5 * self.source.rows_per_window) * self._usual_sd
+
+    @property
+    def falling(self) -> bool:
+        """Whether what was gained is being lost, or the last 15 points fall by rank and noise."""
+        if self.gained and self.low_points and (self.lasting or self.is_unprecedented(1.0)):
+            return True
+        if self.trend.tau >= FALLING_TAU or not self._has_trend():
+            return False
+        moved = self._moved()
+        return moved < -GAIN_NOISE * self._usual_sd < 0.0 and -moved > self.made_good
+
+    def _has_trend(self) -> bool:
+        """Whether the last 15 points rise or fall by rank."""
+        return self.trend.full and abs(self.trend.z) > 1.96
+
+    def _moved(self) -> float:
+        """How far the last 15 points have moved."""
+        values = self.trend.values
+        return median(values[-3:]) - median(values[:3])
 
     def is_unprecedented(self, factor: float) -> bool:
         """Whether the drawdown is `factor` times any that was made good."""
@@ -286,8 +290,12 @@ class RewardCourse:
             held = max(held, min(START_POINTS, math.ceil(START_EPISODES / max(each, 1.0))))
         return min(FIRST_POINTS, held, max(3, self.points // 2))
 
-    def _at_max(self) -> bool:
+    @property
+    def at_max(self) -> bool:
+        """Whether the reward sits at its ceiling."""
         history = self.history
+        if history.count < SETTLED_POINTS:
+            return False
         if self.ceiling is not None:
             return median(history.newest(SETTLED_POINTS)) >= self._near_ceiling(self.ceiling)
         if history.last <= 1.0 and 0.999 <= history.high <= 1.0 and history.low >= 0.0:
@@ -318,10 +326,28 @@ class RewardCourse:
         return self.history.high <= self.history.low
 
     @property
+    def state(self) -> int:
+        """The states that it is in, as `Rule.reward_states` names them."""
+        state = UNLEARNED
+        if self.gained:
+            fallen = self.low_points or self.falls or self.lost_share > LOW_SHARE
+            state = GAINED | FALLEN if fallen else GAINED
+        return state | AT_MAX if self.at_max else state
+
+    @property
+    def scale(self) -> float:
+        """The size of the rewards, at their start or at their best."""
+        return max(abs(self.best), abs(self.baseline)) if self.points else 0.0
+
+    @property
     def sd(self) -> float:
         """The standard deviation of the best minus the present level; infinite while unknown."""
-        noise = self.noise * math.hypot(self.excess, self.best_excess)
-        return noise if noise > 0.0 else math.inf
+        return self._usual_sd or math.inf
+
+    @property
+    def _usual_sd(self) -> float:
+        """The same, 0 while unknown."""
+        return self.noise * math.hypot(self.excess, self.best_excess)
 
     @property
     def drawdown(self) -> float:

@@ -69,9 +69,8 @@ def fall_at_end(reward: RewardCourse) -> MeanFall | None:
 
 
 def _block_means(reward: RewardCourse) -> list[float]:
-    """The means of full blocks; none while the noise is unknown."""
-    full = [block.mean for block in reward.means.blocks if block.size >= reward.means.size]
-    return full if reward.noise > 0.0 else []
+    """The means of equally many points; none while the noise is unknown."""
+    return reward.means.means if reward.noise > 0.0 else []
 
 
 def _moving_means(values: Sequence[float], width: int) -> list[float]:

@@ -93,27 +93,29 @@ class Trend:
             total += size * (size - 1) * (2 * size + 5)
         return total
 
-    def effect(self) -> float:
-        """The rise of the Theil-Sen line (median of all slopes) over the window."""
-        values, slopes = self.values, list[float]()
-        for apart in range(1, len(values)):
-            pairs = zip(values, values[apart:], strict=False)
-            slopes += [(later - early) / apart for early, later in pairs]
-        return median(slopes) * (len(values) - 1) if slopes else 0.0
 
-    def rises_over(self, effect: float) -> bool:
-        """Whether the `effect` is larger than this: more than half of all slopes are.
+def theil_sen_rise(values: Sequence[float]) -> float:
+    """The rise of the Theil-Sen line (median of all slopes) from the first value to the last."""
+    slopes: list[float] = []
+    for apart in range(1, len(values)):
+        pairs = zip(values, values[apart:], strict=False)
+        slopes += [(later - early) / apart for early, later in pairs]
+    return median(slopes) * (len(values) - 1) if slopes else 0.0
 
-        Ranks tell how many, a fourth of the cost of drawing all slopes.
-        """
-        values, ranked, steeper = self.values, list[float](), 0
-        slope = effect / max(1, len(values) - 1)
-        for place, value in enumerate(values):
-            height = value - slope * place
-            low = bisect_left(ranked, height)
-            steeper += low
-            ranked.insert(low, height)
-        return 4 * steeper > len(values) * (len(values) - 1)
+
+def rises_over(values: Sequence[float], rise: float) -> bool:
+    """Whether the `theil_sen_rise` is larger than this: more than half of all slopes are.
+
+    Ranks tell how many, a fourth of the cost of drawing all slopes.
+    """
+    ranked, steeper = list[float](), 0
+    slope = rise / max(1, len(values) - 1)
+    for place, value in enumerate(values):
+        height = value - slope * place
+        low = bisect_left(ranked, height)
+        steeper += low
+        ranked.insert(low, height)
+    return 4 * steeper > len(values) * (len(values) - 1)
 
 
 class Noise:

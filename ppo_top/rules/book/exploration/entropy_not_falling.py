@@ -9,7 +9,7 @@ from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
 from ppo_top.rules.engine.reward_course import MIN_POINTS, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
-from ppo_top.rules.engine.stats import median
+from ppo_top.rules.engine.stats import median, rises_over, theil_sen_rise
 from ppo_top.rules.engine.terms import ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import pct
 
@@ -79,13 +79,13 @@ def _drops_too_little(
         too_little.append(limits["held"] * fallen)
     if not too_little:
         return False
-    return history.trend(int(limits["points"])).rises_over(-max(too_little))
+    return rises_over(history.newest(int(limits["points"])), -max(too_little))
 
 
 def _climbs(reward: RewardCourse) -> bool:
     """Whether the reward rises at least half as fast as over the whole run."""
     usual = reward.gain * 15 / reward.count
-    return reward.rising and reward.history.trend(15).effect() > 0.5 * usual
+    return reward.rising and theil_sen_rise(reward.history.newest(15)) > 0.5 * usual
 
 
 def _stagnates(reward: RewardCourse) -> bool:
@@ -95,7 +95,7 @@ def _stagnates(reward: RewardCourse) -> bool:
     """
     if reward.count > MAX_RECENT_VALUES:
         return reward.count - reward.notable_best_count > 0.25 * reward.count
-    return reward.history.trend(25).effect() < 0.3 * max(reward.gain, reward.noise)
+    return theil_sen_rise(reward.history.newest(25)) < 0.3 * max(reward.gain, reward.noise)
 
 
 RULES = (

@@ -9,7 +9,7 @@ from ppo_top.rules.engine.calm import at_most, start_level
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES, MAX_FIRST_VALUES, History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.stats import median
+from ppo_top.rules.engine.stats import median, theil_sen_rise
 from ppo_top.rules.engine.terms import (
     CRIT,
     GRPO,
@@ -176,7 +176,7 @@ def _moved(history: History, limits: RuleLimits) -> float:
     trend = history.trend(int(limits["points"]))
     if abs(trend.tau) < limits["tau"] or abs(trend.z) < limits["z"]:
         return 0.0
-    moved = trend.effect()
+    moved = theil_sen_rise(trend.values)
     spread = history.high - history.low
     return moved if abs(moved) > limits["share"] * spread else 0.0
 

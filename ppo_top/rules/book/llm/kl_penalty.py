@@ -5,6 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.book.llm.reference_kl import reference_kl
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
+from ppo_top.rules.engine.stats import theil_sen_rise
 from ppo_top.rules.engine.terms import INFO, LLM_FAMILIES, RLHF, WARN
 from ppo_top.rules.engine.wording import num
 
@@ -68,9 +69,9 @@ def penalised_reward_falls(run: RuleContext, limits: RuleLimits) -> Assessment |
         return None
     falls, rises, noise = whole.trend(25), score.trend(25), 2 * reward.noise
     moved = f"RLHF reward {num(falls.values[0])} -> {num(whole.last)}"
-    if falls.full and falls.z < -1.96 and falls.effect() < -noise:
+    if falls.full and falls.z < -1.96 and theil_sen_rise(falls.values) < -noise:
         message = f"{moved}: the KL penalty takes more than the score gives"
-        if rises.full and rises.z > 1.96 and rises.effect() > noise:
+        if rises.full and rises.z > 1.96 and theil_sen_rise(rises.values) > noise:
             message = (
                 f"score rises ({num(rises.values[0])} -> {num(score.last)}) only by spending more "
                 f"KL than it earns ({moved})"

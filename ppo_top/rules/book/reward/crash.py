@@ -80,7 +80,7 @@ def _fell(best: float, now: float, lost: float) -> str:
 
 def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
     """Means over several points show a fall that medians of three leave to noise."""
-    blocks = (float(len(reward.means.blocks)), reward.means.size)
+    blocks = (float(len(reward.means.sums)), float(reward.means.size))
     memo = run.memos.get("reward-crash", ())
     if memo[:2] != blocks:
         found = (
