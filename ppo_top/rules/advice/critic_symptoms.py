@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from ppo_top.rules.engine.context import CRITIC_LOSSES, RuleContext
-from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.history import LEVEL_VALUES, History
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import GRPO, OFF_POLICY, PREFERENCE, VALUE_BASED
 
@@ -172,9 +172,9 @@ def actor_loss_grown(run: RuleContext) -> bool | None:
 def coefficient_rises(run: RuleContext) -> bool | None:
     """The entropy coefficient of SAC is above its start."""
     history = run.histories.get("entropy_coef")
-    if history is None or history.count < 5:
+    if history is None or history.count < LEVEL_VALUES:
         return None
-    return history.last > LIMITS["coefficient_up"] * history.baseline(3)
+    return history.last > LIMITS["coefficient_up"] * history.start
 
 
 def bonus_outweighs(run: RuleContext) -> bool | None:

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from ppo_top.rules.advice.critic_symptoms import Fact
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES
-from ppo_top.rules.engine.stats import median
 
 LIMITS: Mapping[str, float] = {
     "entropy_moved": 0.1,
+    "entropy_unmoved": 0.03,
     "entropy_least": 0.001,  # nats
     "entropy_low": 0.2,
     "std_times": 1.5,
@@ -25,7 +25,7 @@ LIMITS: Mapping[str, float] = {
 def entropy_low(run: RuleContext) -> bool | None:
     """Entropy has fallen to a fraction of its start."""
     history = run.histories.get("entropy")
-    if history is None or not history.first or history.first[0] <= 0.0:
+    if history is None or history.first[0] <= 0.0:
         return None
     return history.last < LIMITS["entropy_low"] * history.first[0]
 
@@ -42,9 +42,9 @@ def entropy_fell(run: RuleContext) -> bool | None:
 def entropy_rises(run: RuleContext) -> bool | None:
     """Entropy, or the policy's standard deviation, is above its start."""
     history, std = run.histories.get("entropy"), run.histories.get("policy_std")
-    if std is not None and std.first:
+    if std is not None:
         return std.last > LIMITS["std_times"] * std.first[0]
-    if history is None or not history.first:
+    if history is None:
         return None
     moved = max(LIMITS["entropy_moved"] * abs(history.first[0]), LIMITS["entropy_least"])
     return history.last > history.first[0] + moved
@@ -53,9 +53,9 @@ def entropy_rises(run: RuleContext) -> bool | None:
 def entropy_at_start(run: RuleContext) -> bool | None:
     """Entropy has stayed where it began."""
     history = run.histories.get("entropy")
-    if history is None or not history.first or history.count < 5:
+    if history is None or history.count < LEVEL_VALUES:
         return None
-    return history.high - history.low < 0.03 * abs(history.first[0])
+    return history.high - history.low < LIMITS["entropy_unmoved"] * abs(history.first[0])
 
 
 def back_at_start(run: RuleContext) -> bool | None:
@@ -63,7 +63,7 @@ def back_at_start(run: RuleContext) -> bool | None:
     history = run.histories.get("entropy")
     if history is None or history.count < 8:
         return None
-    start, now = median(history.first[:3]), median(history.recent[-2:])
+    start, now = history.start, history.recent_median(2)
     away = max(history.recent[-12:], key=lambda value: abs(value - start))
     moved = abs(away - start)
     far = moved > LIMITS["entropy_moved"] * abs(start)
@@ -93,9 +93,9 @@ def epsilon_back(run: RuleContext) -> bool | None:
 def coefficient_gone(run: RuleContext) -> bool | None:
     """The entropy coefficient of SAC has all but vanished."""
     history = run.histories.get("entropy_coef")
-    if history is None or history.count < 5:
+    if history is None or history.count < LEVEL_VALUES:
         return None
-    return history.last < LIMITS["coefficient_down"] * history.baseline(3)
+    return history.last < LIMITS["coefficient_down"] * history.start
 
 
 EXPLORATION_FACTS: Mapping[str, Fact] = {

@@ -37,9 +37,9 @@ LIMITS: Mapping[str, float] = {
 def _start(run: RuleContext, concept: str) -> float | None:
     """The level of the first three values of a language model's metric."""
     history = run.histories.get(concept)
-    if history is None or not history.first or run.family not in LLM_FAMILIES:
+    if history is None or run.family not in LLM_FAMILIES:
         return None
-    return median(history.first[:3])
+    return history.start
 
 
 def samples_alike(run: RuleContext) -> bool | None:

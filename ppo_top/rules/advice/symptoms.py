@@ -14,7 +14,6 @@ from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, critic_loss
 from ppo_top.rules.advice.exploration_symptoms import EXPLORATION_FACTS
 from ppo_top.rules.advice.language_symptoms import LANGUAGE_FACTS
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ON_POLICY
 
 LIMITS: Mapping[str, float] = {
@@ -24,6 +23,7 @@ LIMITS: Mapping[str, float] = {
     "rate_share": 0.01,  # of the trainer's default
     "rate_jump": 3.0,
     "rate_cut": 0.01,
+    "rate_held": 0.2,  # of its highest
     "clip_wide": 0.5,
     "clip_narrow": 0.05,
     "epochs": 30.0,
@@ -66,10 +66,11 @@ def rate_high(run: RuleContext) -> bool | None:
 def rate_low(run: RuleContext) -> bool | None:
     """The learning rate is far below the trainer's default, from the start."""
     found, history = _rate(run), run.histories.get("lr")
-    if found is None or (history is not None and history.high > LIMITS["rate_low"]):
-        return None if found is None else False
+    if found is None:
+        return None
     rate, usual = found
-    return rate <= LIMITS["rate_low"] and (usual is None or rate <= LIMITS["rate_share"] * usual)
+    low = (rate if history is None else history.high) <= LIMITS["rate_low"]
+    return low and (usual is None or rate <= LIMITS["rate_share"] * usual)
 
 
 def rate_jumped(run: RuleContext) -> bool | None:
@@ -86,7 +87,7 @@ def rate_cut(run: RuleContext) -> bool | None:
     if history is None or history.count < 2:
         return None
     fell = (
-        before > 0.2 * history.high and after <= LIMITS["rate_cut"] * before
+        before > LIMITS["rate_held"] * history.high and after <= LIMITS["rate_cut"] * before
         for before, after in pairwise(history.recent)
     )
     return any(fell)
@@ -161,7 +162,7 @@ def fell_at_once(run: RuleContext) -> bool | None:
 def reward_jumped(run: RuleContext) -> bool | None:
     """The size of the reward has changed by powers of ten."""
     reward = run.reward
-    if reward is None or not reward.history.first:
+    if reward is None:
         return None
     early = max(map(abs, reward.history.first[:5]))
     late = max(map(abs, reward.history.recent[-5:]))
@@ -245,9 +246,7 @@ def truncated(run: RuleContext) -> bool | None:
 def at_limit_from_start(run: RuleContext) -> bool | None:
     """Most completions ended at the length limit from the beginning."""
     history = run.histories.get("truncated_frac")
-    if history is None or not history.first:
-        return None
-    return median(history.first[:3]) > LIMITS["truncated"]
+    return None if history is None else history.start > LIMITS["truncated"]
 
 
 def grew_to_limit(run: RuleContext) -> bool | None:

@@ -6,7 +6,7 @@ import math
 from array import array
 from itertools import accumulate
 
-from ppo_top.rules.engine.stats import Trend, median
+from ppo_top.rules.engine.stats import SIGNIFICANT, Trend, median
 
 MAX_RECENT_VALUES = 64
 """Longest look-back, in values."""
@@ -17,8 +17,14 @@ SPARE_VALUES = 32
 LEVEL_VALUES = 5
 """The median of this many values is a level: no single one decides, and a change soon shows."""
 
+START_VALUES = 3
+"""The median of so many first values is a start, and of so many last ones the newest level."""
+
 MAX_FIRST_VALUES = 20
 """How many of the first values are kept, for baselines."""
+
+TREND_VALUES, TREND_TAU = 15, 0.3
+"""A rise or a fall: over so many values, by more than this tau, and not by chance."""
 
 
 class BlockPosition:
@@ -182,6 +188,11 @@ class History:
         return trend
 
     @property
+    def start(self) -> float:
+        """The median of the first `START_VALUES` values."""
+        return self.baseline(START_VALUES)
+
+    @property
     def initial_level(self) -> float:
         """The run's initial level: the median of the first `LEVEL_VALUES` values."""
         return self.baseline(LEVEL_VALUES)
@@ -200,16 +211,16 @@ class History:
                 self._baselines[count] = known
         return known
 
-    def recent_median(self, count: int = 3) -> float:
+    def recent_median(self, count: int = START_VALUES) -> float:
         """The median of the last `count` values."""
         return median(self.newest(count))
 
     def rising(self) -> bool:
         """A significant rise over the last 15 values."""
-        trend = self.trend(15)
-        return trend.tau > 0.3 and trend.full and trend.z > 1.96
+        trend = self.trend(TREND_VALUES)
+        return trend.tau > TREND_TAU and trend.full and trend.z > SIGNIFICANT
 
     def falling(self) -> bool:
         """A significant fall over the last 15 values."""
-        trend = self.trend(15)
-        return trend.tau < -0.3 and trend.full and trend.z < -1.96
+        trend = self.trend(TREND_VALUES)
+        return trend.tau < -TREND_TAU and trend.full and trend.z < -SIGNIFICANT

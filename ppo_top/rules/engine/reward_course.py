@@ -12,10 +12,11 @@ import math
 
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
 from ppo_top.rules.engine.episode_blocks import RewardPoint
-from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.history import TREND_VALUES, History
 from ppo_top.rules.engine.point_means import PointMeans
+from ppo_top.rules.engine.reward_ceiling import is_at_ceiling
 from ppo_top.rules.engine.reward_points import RewardPoints
-from ppo_top.rules.engine.stats import Trend, median
+from ppo_top.rules.engine.stats import SIGNIFICANT, Trend, median
 
 UNLEARNED, FALLEN, AT_MAX, EVALUATED, GAINED = 1, 2, 4, 8, 16
 """States of a reward: nothing gained; what was gained is lost, or was since the best; at its
@@ -57,8 +58,11 @@ RECOVERED_NOISE, RECOVERED_SHARE = 2.0, 0.15
 LASTING_POINTS, LASTING_FACTOR = 10, 3
 """A drawdown no deeper than an earlier one counts if it lasts longer than both."""
 
-SETTLED_POINTS = 8
-"""This many equal points at the best level are a ceiling."""
+NOTABLE_SHARE = 0.02
+"""A best that beats the last one by less than this share of the gain is none to speak of."""
+
+OVERLAP, MOST_OVERLAP = 0.5, 2.0
+"""A rise exceeds so many standard deviations for each row of a moving mean, and at most these."""
 
 
 class RewardCourse:
@@ -88,9 +92,9 @@ class RewardCourse:
         self.first: list[float] = []
         self.recent: list[float] = []
         self.levels: list[float] = []
-        self.trend = Trend(15)
+        self.trend = Trend(TREND_VALUES)
         self.means = PointMeans()
-        self.quarters: list[tuple[float, float]] = []
+        self.quarters: list[tuple[int, float]] = []
         self.excess = self.start_excess = self.best_excess = 1.0
         self.baseline = self.smooth = math.nan
         self.best = self.notable_best = -math.inf
@@ -166,7 +170,7 @@ class RewardCourse:
         self.made_good = max(self.made_good, self.best - self.trough) if self.points > 3 else 0.0
         self.best = self.trough = self.smooth
         self.best_row, self.best_excess = row, self.excess
-        step = 0.02 * (self.best - self.baseline)
+        step = NOTABLE_SHARE * (self.best - self.baseline)
         if self.best > self.notable_best + max(step, self.noise):
             self.notable_best, self.notable_best_count = self.best, count
 
@@ -240,7 +244,10 @@ class RewardCourse:
             return True
         if trend.tau <= RISING_TAU or not self._has_trend():
             return False
-        return self._moved() > min(2.0, 0.5 * self.source.rows_per_window) * self._usual_sd
+        return (
+            self._moved()
+            > min(MOST_OVERLAP, OVERLAP * self.source.rows_per_window) * self._usual_sd
+        )
 
     @property
     def falling(self) -> bool:
@@ -254,7 +261,7 @@ class RewardCourse:
 
     def _has_trend(self) -> bool:
         """Whether the last 15 points rise or fall by rank."""
-        return self.trend.full and abs(self.trend.z) > 1.96
+        return self.trend.full and abs(self.trend.z) > SIGNIFICANT
 
     def _moved(self) -> float:
         """How far the last 15 points have moved."""
@@ -293,22 +300,7 @@ class RewardCourse:
     @property
     def at_max(self) -> bool:
         """Whether the reward sits at its ceiling."""
-        history = self.history
-        if history.count < SETTLED_POINTS:
-            return False
-        if self.ceiling is not None:
-            return median(history.newest(SETTLED_POINTS)) >= self._near_ceiling(self.ceiling)
-        if history.last <= 1.0 and 0.999 <= history.high <= 1.0 and history.low >= 0.0:
-            newest = history.newest(SETTLED_POINTS)
-            return median(newest) >= 0.97 and sum(newest) >= 0.95 * SETTLED_POINTS
-        if not self.gained or self.drawdown > 1e-3 * self.scale:
-            return False
-        points = self.recent[-SETTLED_POINTS:]
-        return len(points) == SETTLED_POINTS and max(points) - min(points) <= 1e-6 * self.scale
-
-    def _near_ceiling(self, ceiling: float) -> float:
-        """97 % of the way to the ceiling, whatever the sign of the rewards."""
-        return ceiling - 0.03 * max(abs(ceiling), abs(ceiling - self.baseline))
+        return is_at_ceiling(self)
 
     @property
     def count(self) -> int:
@@ -367,7 +359,7 @@ class RewardCourse:
     @property
     def flat(self) -> bool:
         """Not rising and not at its ceiling, with enough measurements to tell."""
-        told = self.count >= 15 and self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
+        told = self.count >= TREND_VALUES and self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
         return told and not self.rising and not self.at_max
 
     @property

@@ -7,6 +7,18 @@ from bisect import bisect_left, bisect_right, insort
 from collections import deque
 from collections.abc import Sequence
 
+MEDIAN_TO_STD = 1.4826
+"""The standard deviation of normal values, by the median of their distances from the middle."""
+
+SIGNIFICANT = 1.96
+"""Standard deviations that chance exceeds once in twenty times."""
+
+LEAST_LOG_VALUES = 10
+"""With fewer values there is no usual spread of their logarithms."""
+
+LEAST_LOG_SPREAD = 0.25
+"""Values that hardly differ: a spread of their logarithms below this is taken for this."""
+
 
 def median(values: Sequence[float]) -> float:
     """The middle value (the mean of the two middle ones); NaN of nothing."""
@@ -73,7 +85,7 @@ class Trend:
 
     @property
     def z(self) -> float:
-        """The score in standard deviations, corrected for ties; |z| > 1.96 is p < 0.05."""
+        """The score in standard deviations, corrected for ties."""
         if not self.score:
             return 0.0
         size = len(self.ranked)
@@ -158,7 +170,9 @@ class Noise:
     @property
     def std(self) -> float:
         """The estimate; 0 before there is a second difference."""
-        return 1.4826 / math.sqrt(6.0) * median_of_sorted(self._ranked) if self._ranked else 0.0
+        return (
+            MEDIAN_TO_STD / math.sqrt(6.0) * median_of_sorted(self._ranked) if self._ranked else 0.0
+        )
 
     @property
     def mean(self) -> float:
@@ -166,15 +180,13 @@ class Noise:
         return sum(self._ranked) / len(self._ranked) / math.sqrt(6.0) if self._ranked else 0.0
 
 
-def robust_log_z(value: float, before: Sequence[float], floor: float = 0.25) -> float:
-    """Robust z-score of a positive value on a log scale; 0 with fewer than 10 earlier values."""
-    if value <= 0.0 or len(before) < 10:
-        return 0.0
+def robust_log_z(value: float, before: Sequence[float], floor: float = LEAST_LOG_SPREAD) -> float:
+    """Robust z-score of a positive value on a log scale; 0 with fewer than 10 earlier ones."""
     logs = [math.log(x) for x in before if x > 0.0]
-    if len(logs) < 10:
+    if value <= 0.0 or len(logs) < LEAST_LOG_VALUES:
         return 0.0
     centre = median(logs)
-    spread = 1.4826 * median([abs(x - centre) for x in logs])
+    spread = MEDIAN_TO_STD * median([abs(x - centre) for x in logs])
     return (math.log(value) - centre) / max(spread, floor)
 
 

@@ -21,8 +21,15 @@ from ppo_top.rules.engine.terms import (
 )
 from ppo_top.rules.engine.wording import num
 
-LOSS_LEFT = 0.2
-"""A loss that has fallen to this share of its start has fallen, however long it took."""
+LOSS_LEFT, LOSS_LEFT_SOON, LONG = 0.2, 0.4, 1.5
+"""A loss that has fallen to this share of its start has fallen, however long it took; it must keep
+less of it from so many times the first wait on."""
+
+FALLEN_SHARE, CONVERGED_SHARE = 0.7, 0.01
+"""A loss below this share of its start falls; below this one of its highest it has converged."""
+
+CLIMB_VALUES, CLIMB_LEAST, CLIMB_TAU, CLIMB_Z = 20, 8, 0.5, 3.0
+"""A loss that keeps rising: over so many values, or at first these, by this tau and surprise."""
 
 
 def critic_loss(run: RuleContext) -> History | None:
@@ -34,27 +41,27 @@ def critic_loss(run: RuleContext) -> History | None:
 
 def _tiny(run: RuleContext, loss: History | None) -> bool:
     """Whether the critic has converged: small loss against its past, and reward was gained."""
-    return loss is not None and run.gained and loss.level < 0.01 * loss.high
+    return loss is not None and run.gained and loss.level < CONVERGED_SHARE * loss.high
 
 
 def _loss_falls(loss: History | None) -> bool:
-    return loss is not None and (loss.falling() or loss.level < 0.7 * loss.initial_level)
+    return loss is not None and (loss.falling() or loss.level < FALLEN_SHARE * loss.initial_level)
 
 
 def _waited_long_enough(count: int, loss: History | None, limits: RuleLimits) -> bool:
     """A critic that learns shows it within a few updates; on long tasks its loss falls first."""
     left = loss.level / loss.initial_level if loss is not None and loss.initial_level > 0.0 else 1.0
-    if count >= 1.5 * limits["never_points"]:
+    if count >= LONG * limits["never_points"]:
         return left > LOSS_LEFT
-    return count >= limits["never_points"] and left > 0.4
+    return count >= limits["never_points"] and left > LOSS_LEFT_SOON
 
 
 def loss_climbs(run: RuleContext, loss: History | None) -> bool:
     """The loss keeps rising, and not because the returns grow (scores of texts have a scale)."""
-    if loss is None or loss.count < 8 or (run.rising and run.family not in LLM_FAMILIES):
+    if loss is None or loss.count < CLIMB_LEAST or (run.rising and run.family not in LLM_FAMILIES):
         return False
-    trend = loss.trend(20)
-    return trend.tau > 0.5 and trend.z > 3.0
+    trend = loss.trend(CLIMB_VALUES)
+    return trend.tau > CLIMB_TAU and trend.z > CLIMB_Z
 
 
 def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -120,11 +127,12 @@ def critic_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     loss = critic_loss(run)
     if loss is None or _tiny(run, loss):
         return None
-    grown = loss.last > 0.05 * loss.high and loss.last > 2.0 * loss.recent_median(30)
+    usual = loss.recent_median(int(limits["usual_points"]))
+    grown = loss.last > max(limits["of_highest"] * loss.high, limits["times"] * usual)
     if history.last >= limits["low"] or not grown:
         return borderline(history.last)
-    values = history.recent
-    levels = [median(values[at : at + 5]) for at in range(len(values) - 4)]
+    values, size = history.recent, LEVEL_VALUES
+    levels = [median(values[at : at + size]) for at in range(len(values) - size + 1)]
     best = max(*run.memos["explained-variance-dropped"], *levels)
     message = f"critic lost its fit: explained variance {num(best)} -> {num(history.last)}"
     return Assessment(WATCH if run.tiny_updates else WARN, history.last, limits["low"], message)
@@ -153,12 +161,16 @@ def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Predicted values and returns differ in scale."""
     spread, of_returns = run.value("value_var", 0), run.value("return_var")
     mean, of_mean = run.value("value_mean"), run.value("return_mean")
-    if of_returns is None or of_returns <= 1e-12:
+    if of_returns is None or of_returns <= limits["least"]:
         return None
     if spread is not None and not limits["low"] <= spread / of_returns <= limits["high"]:
         message = f"spread of values and returns differ: {num(spread)} against {num(of_returns)}"
         return Assessment(WATCH, spread / of_returns, limits["high"], message)
-    if mean is not None and of_mean is not None and abs(mean - of_mean) > 2 * of_returns**0.5:
+    if (
+        mean is not None
+        and of_mean is not None
+        and abs(mean - of_mean) > limits["deviations"] * math.sqrt(of_returns)
+    ):
         message = f"values are off the returns: mean {num(mean)} against {num(of_mean)}"
         return Assessment(WATCH, mean, of_mean, message)
     base = run.histories["return_var"].initial_level
@@ -168,12 +180,20 @@ def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return None
 
 
-CRITIC_REMEDIES = (
-    "a wider value clip, or none: {clip_range_vf:known below 0.1}",
-    "check that the critic is trained: {vf_coef:below 0.05} above 0",
+LEARNS_BETTER = (
     "{normalised_rewards}",
     "train the critic faster: {critic_learning_rate}",
     "{in_control}a network of its own for the critic, or more epochs: {n_epochs}",
+)
+
+MAY_LEARN = (
+    "a wider value clip, or none: {clip_range_vf:known below 0.1}",
+    "check that the critic is trained: {vf_coef:below 0.05} above 0",
+    *LEARNS_BETTER,
+)
+
+CRITIC_REMEDIES = (
+    *MAY_LEARN,
     "lower {gamma:name} or {gae_lambda:name}",
     "{in_control}look for something missing in the observation, such as the time left",
 )
@@ -195,7 +215,7 @@ def _never_explains(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bo
         left = LOSS_LEFT * start_level(run, "value_loss", LEVEL_VALUES)
         if not near_bounds(run, block, "value_loss", LEVEL_VALUES - 1)[0] > left:
             return False
-    waited = history.count > max(limits["early"], 1.5 * limits["never_points"])
+    waited = history.count > max(limits["early"], LONG * limits["never_points"])
     never = max(high, history.high) < limits["never"]
     return waited and never and limits["crit"] <= low <= high <= limits["low"]
 
@@ -248,14 +268,22 @@ RULES = (
         assess=critic_lost,
         stays_calm=_keeps_fit,
         families=POLICY_GRADIENT,
-        limits={"good": 0.7, "clear": 0.5, "low": 0.3, "warmup": 10},
+        limits={
+            "good": 0.7,
+            "clear": 0.5,
+            "low": 0.3,
+            "of_highest": 0.05,
+            "times": 2.0,
+            "usual_points": 30,
+            "warmup": 10,
+        },
         persistence=k_of_n(4, 6),
         ranks_causes=True,
         causes=(
             "the environment, rewards or observations changed",
             "the policy reached states the critic has not seen",
         ),
-        remedies=("check for a change of environment, data or reward", *CRITIC_REMEDIES[2:5]),
+        remedies=("check for a change of environment, data or reward", *LEARNS_BETTER),
         source="labelled runs: critic reset and shifted observations",
         grade="C",
         grade_by_family=UNCHECKED_ON_LLM,
@@ -286,7 +314,14 @@ RULES = (
         assess=value_drift,
         families=POLICY_GRADIENT,
         judged_at=("value_var", "value_mean"),
-        limits={"low": 0.01, "high": 10.0, "grown": 20.0, "warmup": 30},
+        limits={
+            "low": 0.01,
+            "high": 10.0,
+            "grown": 20.0,
+            "deviations": 2.0,
+            "least": 1e-12,
+            "warmup": 30,
+        },
         persistence=k_of_n(8, 10),
         causes=("the critic lags behind the rewards",),
         remedies=("see that {whiten_rewards:off} is on", "a larger value coefficient: {vf_coef}"),

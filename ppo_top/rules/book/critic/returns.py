@@ -32,15 +32,16 @@ def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     loss = run.in_row(critic_loss(run))
     if loss is None or run.tiny_updates or reward is None:
         return None
-    before = history.previous(10)
+    before = history.previous(int(limits["points"]))
     if _surprised(history.last, before, loss, limits) and not run.falling:
         now = (float(history.count), history.last, median(before), reward.smooth)
         run.memos["returns-changed"] = now
     memo = run.memos.get("returns-changed")
     if memo is None or history.count - memo[0] > limits["within"]:
         return None
-    fallen = max(memo[3], reward.best - 0.1 * reward.gain) - reward.smooth
-    if not reward.gained or fallen < max(2.0 * reward.sd, limits["share"] * reward.gain):
+    fallen = max(memo[3], reward.best - limits["near"] * reward.gain) - reward.smooth
+    least = max(limits["noise"] * reward.sd, limits["share"] * reward.gain)
+    if not reward.gained or fallen < least:
         return borderline(history.last)
     seen = f"{num(memo[2])} -> {num(memo[1])}"
     message = f"returns are no longer what they were (explained variance {seen}), and reward falls"
@@ -54,7 +55,7 @@ def _surprised(value: float, before: list[float], loss: History, limits: RuleLim
     return (
         usual >= limits["good"]
         and value < usual - limits["drop"]
-        and loss.last > limits["times"] * median(loss.previous(10))
+        and loss.last > limits["times"] * median(loss.previous(int(limits["points"])))
     )
 
 
@@ -99,7 +100,17 @@ RULES = (
         stays_calm=_no_surprise,
         families=POLICY_GRADIENT,
         judged_at=("explained_variance",),
-        limits={"good": 0.8, "drop": 0.5, "times": 5.0, "share": 0.05, "within": 25, "warmup": 10},
+        limits={
+            "points": 10,
+            "good": 0.8,
+            "drop": 0.5,
+            "times": 5.0,
+            "near": 0.1,
+            "noise": 2.0,
+            "share": 0.05,
+            "within": 25,
+            "warmup": 10,
+        },
         persistence=k_of_n(3, 4),
         ranks_causes=True,
         causes=(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.critic.explained_variance import CRITIC_REMEDIES, critic_loss, loss_climbs
+from ppo_top.rules.book.critic.explained_variance import (
+    CLIMB_VALUES,
+    CRITIC_REMEDIES,
+    critic_loss,
+    loss_climbs,
+)
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most, levels, logged_throughout, near_bounds, start_level
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import LEVEL_VALUES, History
+from ppo_top.rules.engine.history import LEVEL_VALUES, START_VALUES, History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
@@ -63,15 +68,15 @@ def _climb(run: RuleContext, loss: History) -> tuple[float, float]:
     """The level that a climbing loss came from and the present one; zeros if it does not climb."""
     if not loss_climbs(run, loss):
         return 0.0, 0.0
-    values = loss.trend(20).values
-    return min(median(values[:3]), loss.initial_level), median(values[-3:])
+    values = loss.trend(CLIMB_VALUES).values
+    return min(median(values[:START_VALUES]), loss.initial_level), loss.recent_median()
 
 
 def _follows_returns(run: RuleContext, growth: float) -> bool:
     """Whether the reward has risen so much that its square, the loss's unit, explains the climb."""
     if run.reward is None or run.family in LLM_FAMILIES:
         return False
-    early, late = median(run.reward.history.first[:3]), run.reward.history.level
+    early, late = run.reward.history.start, run.reward.history.level
     return late > early and late * late >= growth * early * early
 
 

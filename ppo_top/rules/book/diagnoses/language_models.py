@@ -9,7 +9,7 @@ from ppo_top.rules.book.diagnoses.oversized_updates import (
 from ppo_top.rules.book.llm.generation import LENGTH_VALUES
 from ppo_top.rules.book.llm.reference_kl import reference_kl
 from ppo_top.rules.book.updates.optimiser import gradient_trebled
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.context import RECENT_ROWS, RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.rule import k_of_n as times
 from ppo_top.rules.engine.terms import CRIT, GRPO, LLM_FAMILIES, WARN, WATCH
@@ -47,7 +47,7 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """All groups have zero reward variance and the gradient is zero."""
-    share = run.value("frac_zero_std", 3)
+    share = run.value("frac_zero_std", RECENT_ROWS)
     tied = run.severity_of("zero-variance-groups")
     if tied < WARN and (share is not None or run.severity_of("reward-spread-gone") < WARN):
         return None
@@ -55,7 +55,7 @@ def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     gone = run.severity_of("grad-zero") >= WARN
     if gradient is not None and gradient.high > 0.0:
         gone = gone or gradient.last < max(
-            limits["share"] * gradient.recent_median(30), limits["gradient"]
+            limits["share"] * gradient.recent_median(int(limits["points"])), limits["gradient"]
         )
     if (share is not None and share < 1.0) or not (gone or share is not None):
         return borderline(0.0)
@@ -71,7 +71,7 @@ def mismatch_collapse(run: RuleContext, limits: RuleLimits) -> Assessment | None
         return None
     if not (gradient_trebled(run) or run.rises("entropy") or run.falling):
         return borderline(0.0)
-    gap = run.value("logp_diff_mean", 3)
+    gap = run.value("logp_diff_mean", RECENT_ROWS)
     words = f" (log-probs differ by {num(gap)})" if gap is not None else ""
     message = f"the mismatch of sampler and trainer{words} is driving a collapse"
     return Assessment(CRIT, gap or 0.0, None, message)
@@ -125,7 +125,7 @@ RULES = (
         assess=no_signal,
         needs=("zero-variance-groups", "reward-spread-gone"),
         families=frozenset({GRPO}),
-        limits={"share": 0.01, "gradient": 1e-06},
+        limits={"share": 0.01, "points": 30, "gradient": 1e-06},
         persistence=DIAGNOSIS_PERSISTENCE,
         ranks_causes=True,
         causes=("every completion gets the same reward",),

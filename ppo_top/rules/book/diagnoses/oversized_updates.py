@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.advice.symptoms import clip_wide
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.context import RECENT_ROWS, RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
@@ -29,7 +29,7 @@ CRITIC_RULES = (
 
 
 def recent_value_text(run: RuleContext, concept: str) -> str:
-    value = run.value(concept, 3)
+    value = run.value(concept, RECENT_ROWS)
     return "?" if value is None else format_value(concept, value)
 
 
@@ -38,6 +38,12 @@ def _peak(run: RuleContext, concept: str) -> float:
     history = run.histories.get(concept)
     return max(history.recent[-8:]) if history is not None else 0.0
 
+
+HIGH_RATE, HIGH_TEXT_RATE = 3e-3, 1e-4
+"""A learning rate from which it is named beside updates that are too large."""
+
+TRACED_ROWS = 10
+"""A sign, or a learning rate, of so many rows ago still counts."""
 
 SEVERE_STEP_RULES = ("ref-kl-token-high", "policy-loss-positive", "value-loss-spike")
 
@@ -104,10 +110,10 @@ def _step_size_bad(run: RuleContext) -> bool:
 
 def _blamed_settings(run: RuleContext) -> dict[str, str]:
     """The settings that make updates large, by metric, each with what to say of it."""
-    rate = run.value("lr", 10)
+    rate = run.value("lr", TRACED_ROWS)
     if rate is None:
         rate = run.config_number("learning_rate")
-    high = 1e-4 if run.family in LLM_FAMILIES else 3e-3
+    high = HIGH_TEXT_RATE if run.family in LLM_FAMILIES else HIGH_RATE
     blamed = {}
     if rate is not None and rate >= high:
         blamed["lr"] = f"learning rate {num(rate)} is high"
@@ -167,7 +173,7 @@ def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | No
     if run.severity_of("reward-crash", 0) < WARN:
         return None
     watched = any(concept in run.histories for concept in ("approx_kl", "clip_fraction"))
-    signed = any(run.severity_of(rule, 10) >= WATCH for rule in _TROUBLE_SIGNS)
+    signed = any(run.severity_of(rule, TRACED_ROWS) >= WATCH for rule in _TROUBLE_SIGNS)
     if signed or not watched or not _shifted(run, limits):
         return borderline(0.0)
     reward = run.reward

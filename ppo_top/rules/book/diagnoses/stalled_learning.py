@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.critic.explained_variance import CRITIC_REMEDIES
+from ppo_top.rules.book.critic.explained_variance import MAY_LEARN
 from ppo_top.rules.book.diagnoses.oversized_updates import DIAGNOSIS_PERSISTENCE, recent_value_text
 from ppo_top.rules.book.updates.learning_rate import is_cut, rate_never_decayed
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import levels, start_level
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.context import RECENT_ROWS, RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
@@ -29,7 +29,7 @@ def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     left, stuck = recent_value_text(run, "entropy"), num(reward.smooth)
     message = f"premature convergence: entropy {left}, reward stuck at {stuck}"
     level = CRIT if far else WATCH if run.reward_pays and not missed else WARN
-    return Assessment(level, run.value("entropy", 3) or 0.0, None, message)
+    return Assessment(level, run.value("entropy", RECENT_ROWS) or 0.0, None, message)
 
 
 def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -45,7 +45,7 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     seen = f"explained variance {recent_value_text(run, 'explained_variance')}"
     message = f"critic is failing ({seen}): policy gradients are noise"
     level = WARN if run.keeps_gain else CRIT
-    return Assessment(level, run.value("explained_variance", 3) or 0.0, 0.0, message)
+    return Assessment(level, run.value("explained_variance", RECENT_ROWS) or 0.0, 0.0, message)
 
 
 def _has_not_grown(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -71,7 +71,7 @@ def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         "nothing is learning: KL 0, entropy and reward where they started; "
         "learning rate too small, frozen weights or zero advantages"
     )
-    return Assessment(WARN, run.value("approx_kl", 3) or 0.0, None, message)
+    return Assessment(WARN, run.value("approx_kl", RECENT_ROWS) or 0.0, None, message)
 
 
 def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -82,7 +82,7 @@ def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(0.0)
     loss = recent_value_text(run, "value_loss")
     message = f"reward scale too large for this learner: value loss {loss}"
-    return Assessment(WARN, run.value("value_loss", 3) or 0.0, None, message)
+    return Assessment(WARN, run.value("value_loss", RECENT_ROWS) or 0.0, None, message)
 
 
 def decayed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -145,7 +145,7 @@ RULES = (
         persistence=DIAGNOSIS_PERSISTENCE,
         ranks_causes=True,
         causes=("critic untrained or too small, or its targets too large",),
-        remedies=(*CRITIC_REMEDIES[:5],),
+        remedies=MAY_LEARN,
         source="explained variance at or below 0 and a value loss that rises (SB3 practice)",
         grade="C",
         grade_by_family=UNCHECKED_ON_LLM,

@@ -41,8 +41,9 @@ def _sequence_entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessm
     first, value = highest_initial_entropy(history), history.last
     if run.family not in LLM_FAMILIES or not first > 0.0 or history.low < 0.0:
         return None
-    shorter = length.last / length.baseline(3) if length and length.baseline(3) > 0.0 else 1.0
-    return _collapse(run, limits, value / min(1.0, max(shorter, 1e-3)), first, "seq_entropy")
+    if length is not None and 0.0 < length.last < length.start:
+        value *= length.start / length.last
+    return _collapse(run, limits, value, first, "seq_entropy")
 
 
 def _collapse(
@@ -53,7 +54,7 @@ def _collapse(
         return None
     if value > limit:
         return borderline(value, limit)
-    when = f"within {count} updates" if count <= 40 else "over the run"
+    when = f"within {count} updates" if count <= limits["soon"] else "over the run"
     level = _collapse_level(run, limits, count, value < limits["crit"] * first)
     why = _COLLAPSE_WORDS.get(level, "premature convergence")
     message = f"{label(concept)} fell from {num(first)} to {num(value)} {when}: {why}"
@@ -68,7 +69,7 @@ _COLLAPSE_WORDS = {
 
 def _collapse_level(run: RuleContext, limits: RuleLimits, count: int, deep: bool) -> int:
     """Severity of a fall: losing entropy is normal while the reward is gained for it."""
-    if run.at_max or (run.rising and not run.falling) or _reward_pays(run):
+    if run.at_max or (run.rising and not run.falling) or _reward_pays(run, limits):
         return INFO
     crashed = run.open_severities.get("reward-crash", 0) >= WARN
     if not crashed and "kl-high" not in run.opened_rows and run.reward and run.reward.is_up:
@@ -78,7 +79,7 @@ def _collapse_level(run: RuleContext, limits: RuleLimits, count: int, deep: bool
     return WATCH if run.flat else INFO
 
 
-def _reward_pays(run: RuleContext) -> bool:
+def _reward_pays(run: RuleContext, limits: RuleLimits) -> bool:
     """Whether a language model gained much within its first updates, the last of it just now.
 
     Most of its entropy is spent in the first updates of a good run (arXiv 2505.22617).
@@ -86,9 +87,7 @@ def _reward_pays(run: RuleContext) -> bool:
     reward = run.reward
     if run.family not in LLM_FAMILIES or reward is None or not reward.gained:
         return False
-    if reward.history.trend(15).full:
-        return False
-    return reward.count - reward.notable_best_count <= 1
+    return reward.count < limits["first"] and reward.count - reward.notable_best_count <= 1
 
 
 def policy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -155,6 +154,8 @@ RULES = (
             "clear": 0.15,
             "early": 20,
             "none": 0.005,
+            "soon": 40,
+            "first": 15,
             "warmup": 3,
         },
         persistence=k_of_n(3, 4),

@@ -5,18 +5,18 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.history import START_VALUES, History
 from ppo_top.rules.engine.terms import LLM_FAMILIES
 
 
 def initial_entropy(history: History) -> float:
     """The median of the first three entropies."""
-    return history.baseline(3)
+    return history.start
 
 
 def highest_initial_entropy(history: History) -> float:
     """The highest of the first three entropies: a policy may collapse in its first update."""
-    return max(history.first[:3])
+    return max(history.first[:START_VALUES])
 
 
 def is_discrete(run: RuleContext) -> bool:
@@ -24,13 +24,22 @@ def is_discrete(run: RuleContext) -> bool:
     if "policy_std" in run.histories:
         return False
     entropy = run.histories.get("entropy")
-    if entropy is None or entropy.low < -1e-3 or not initial_entropy(entropy) > 0.0:
+    if entropy is None or entropy.low < -ROUNDING or not initial_entropy(entropy) > 0.0:
         return False
     return run.family in LLM_FAMILIES or not _is_gaussian(initial_entropy(entropy))
 
 
 GAUSSIAN_ENTROPY = 0.5 * math.log(2 * math.pi * math.e)
 """Entropy of a unit Gaussian, the usual initial policy for continuous actions (nats)."""
+
+GAUSSIAN_SHARE = 0.005
+"""So near to a multiple of it, as a share, an entropy is that of a Gaussian."""
+
+ROUNDING = 1e-3
+"""A discrete entropy is never further below 0 (nats)."""
+
+SETTLED_SHARE = 0.1
+"""A policy with less than this share of its first entropy has become certain."""
 
 
 def _is_gaussian(first: float) -> bool:
@@ -39,7 +48,7 @@ def _is_gaussian(first: float) -> bool:
     It is not a useful signal: it goes below 0 while the policy learns, or stays where it is.
     """
     dimensions = round(first / GAUSSIAN_ENTROPY)
-    return dimensions > 0 and abs(first - dimensions * GAUSSIAN_ENTROPY) < 0.005 * first
+    return abs(first - dimensions * GAUSSIAN_ENTROPY) < GAUSSIAN_SHARE * first
 
 
 def has_settled(run: RuleContext) -> bool:
@@ -51,4 +60,4 @@ def has_settled(run: RuleContext) -> bool:
     entropy = run.histories.get("entropy")
     if entropy is None or not run.reward_pays:
         return False
-    return is_discrete(run) and entropy.last < 0.1 * highest_initial_entropy(entropy)
+    return is_discrete(run) and entropy.last < SETTLED_SHARE * highest_initial_entropy(entropy)

@@ -6,7 +6,12 @@ import math
 
 from ppo_top.rules.book.exploration.entropy_facts import initial_entropy, is_discrete
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
+from ppo_top.rules.engine.history import (
+    LEVEL_VALUES,
+    MAX_RECENT_VALUES,
+    TREND_VALUES,
+    History,
+)
 from ppo_top.rules.engine.reward_course import MIN_POINTS, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median, rises_over, theil_sen_rise
@@ -54,10 +59,13 @@ def _too_early(run: RuleContext, limits: RuleLimits) -> bool:
 UNIFORM_ENTROPY = math.log(2)
 """Entropy of a uniform choice between two actions (nats)."""
 
+UNTRAINED_SHARE = 0.7
+"""An untrained policy has more than this share of it."""
+
 
 def _began_random(run: RuleContext, first: float) -> bool:
     """Whether the first entropies are those of an untrained policy."""
-    random = first > 0.7 * UNIFORM_ENTROPY or "scaled-entropy" in run.facts
+    random = first > UNTRAINED_SHARE * UNIFORM_ENTROPY or "scaled-entropy" in run.facts
     return random and not run.resumed and is_discrete(run)
 
 
@@ -69,33 +77,35 @@ def _drops_too_little(
     Its slope is costly and comes last. If most of the fall came at once and none after, an entropy
     bonus holds it there; if learning is merely slow, the fall continues in small steps.
     """
-    fallen, at_once = first - history.level, first - median(history.first[-5:])
+    fallen, at_once = first - history.level, first - median(history.first[-LEVEL_VALUES:])
     too_little: list[float] = []
     if reward.gain < limits["little"] * reward.scale:
         too_little.append(limits["flat"] * first)
-    if _stagnates(reward):
+    if _stagnates(reward, limits):
         too_little.append(limits["creep"] * first)
-    if at_once > limits["at_once"] * fallen and not _climbs(reward):
+    if at_once > limits["at_once"] * fallen and not _climbs(reward, limits):
         too_little.append(limits["held"] * fallen)
     if not too_little:
         return False
     return rises_over(history.newest(int(limits["points"])), -max(too_little))
 
 
-def _climbs(reward: RewardCourse) -> bool:
+def _climbs(reward: RewardCourse, limits: RuleLimits) -> bool:
     """Whether the reward rises at least half as fast as over the whole run."""
-    usual = reward.gain * 15 / reward.count
-    return reward.rising and theil_sen_rise(reward.history.newest(15)) > 0.5 * usual
+    usual = reward.gain * TREND_VALUES / reward.count
+    recent = theil_sen_rise(reward.history.newest(TREND_VALUES))
+    return reward.rising and recent > limits["slower"] * usual
 
 
-def _stagnates(reward: RewardCourse) -> bool:
+def _stagnates(reward: RewardCourse, limits: RuleLimits) -> bool:
     """Whether 25 updates brought almost nothing; a smoothed reward creeps without learning.
 
     In a long run no 25 updates bring much, but its best is never old.
     """
     if reward.count > MAX_RECENT_VALUES:
-        return reward.count - reward.notable_best_count > 0.25 * reward.count
-    return theil_sen_rise(reward.history.newest(25)) < 0.3 * max(reward.gain, reward.noise)
+        return reward.count - reward.notable_best_count > limits["old_best"] * reward.count
+    brought = theil_sen_rise(reward.history.newest(int(limits["recent"])))
+    return brought < limits["nothing"] * max(reward.gain, reward.noise)
 
 
 RULES = (
@@ -118,6 +128,10 @@ RULES = (
             "early": 0.25,
             "early_episodes": 200,
             "endless": 250,
+            "slower": 0.5,
+            "old_best": 0.25,
+            "recent": 25,
+            "nothing": 0.3,
             "paste_rows": 12,
             "warmup": 25,
             "every": 5,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.book.llm.reference_kl import reference_kl
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
-from ppo_top.rules.engine.stats import theil_sen_rise
+from ppo_top.rules.engine.stats import SIGNIFICANT, theil_sen_rise
 from ppo_top.rules.engine.terms import INFO, LLM_FAMILIES, RLHF, WARN
 from ppo_top.rules.engine.wording import num
 
@@ -67,11 +67,12 @@ def penalised_reward_falls(run: RuleContext, limits: RuleLimits) -> Assessment |
     reward = run.reward
     if score is None or reward is None or score.last_row != run.mark.row:
         return None
-    falls, rises, noise = whole.trend(25), score.trend(25), 2 * reward.noise
+    points, noise = int(limits["trend_points"]), limits["noise"] * reward.noise
+    falls, rises = whole.trend(points), score.trend(points)
     moved = f"RLHF reward {num(falls.values[0])} -> {num(whole.last)}"
-    if falls.full and falls.z < -1.96 and theil_sen_rise(falls.values) < -noise:
+    if falls.full and falls.z < -SIGNIFICANT and theil_sen_rise(falls.values) < -noise:
         message = f"{moved}: the KL penalty takes more than the score gives"
-        if rises.full and rises.z > 1.96 and theil_sen_rise(rises.values) > noise:
+        if rises.full and rises.z > SIGNIFICANT and theil_sen_rise(rises.values) > noise:
             message = (
                 f"score rises ({num(rises.values[0])} -> {num(score.last)}) only by spending more "
                 f"KL than it earns ({moved})"
@@ -145,7 +146,7 @@ RULES = (
         related=("reward_mean", "non_score_reward"),
         assess=penalised_reward_falls,
         families=frozenset({RLHF}),
-        limits={"points": 60, "warmup": 25},
+        limits={"points": 60, "trend_points": 25, "noise": 2.0, "warmup": 25},
         persistence=k_of_n(3, 3),
         causes=("the gain in score costs more KL than it is worth",),
         remedies=(

@@ -51,6 +51,10 @@ def _ratio(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | N
     return Assessment(WARN, value, 1.0, message) if far > limits["ratio"] else None
 
 
+SEQUENCE_CAP = 3.0
+"""TRL's default cap of the ratios of whole sequences."""
+
+
 def _masked_sequences(run: RuleContext) -> bool:
     """Ratios of whole sequences are far from 1 by construction, and capped at 3."""
     mode = run.config.get("importance_sampling_mode")
@@ -59,7 +63,7 @@ def _masked_sequences(run: RuleContext) -> bool:
     low, high = run.histories.get("is_ratio_min"), run.histories.get("is_ratio_max")
     if "is-ratio-unmasked" in run.facts or low is None or high is None:
         return False
-    return low.low <= 0.0 and high.high <= 3.0
+    return low.low <= 0.0 and high.high <= SEQUENCE_CAP
 
 
 def _kl(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
@@ -82,7 +86,9 @@ def _samples(run: RuleContext, limits: RuleLimits, value: float) -> Assessment |
 def _stale(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
     history = run.histories["staleness"]
     start = history.initial_level
-    if history.count < 20 or not history.rising() or value < 2.0 * max(start, 1.0):
+    if history.count < limits["stale_points"] or not history.rising():
+        return None
+    if value < limits["stale_times"] * max(start, limits["stale"]):
         return None
     words = f"samples grow stale: {num(value)} updates old, {num(start)} at the start"
     return Assessment(WATCH, value, None, words)
@@ -120,6 +126,9 @@ RULES = (
             "kl_crit": 0.5,
             "ess": 0.3,
             "ess_crit": 0.1,
+            "stale_points": 20,
+            "stale_times": 2.0,
+            "stale": 1.0,
             "warmup": 2,
         },
         persistence={WATCH: (4, 5), WARN: (4, 5), CRIT: (3, 5)},

@@ -30,7 +30,7 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
     if history is None:
         return None
     value = history.level
-    tiny = (0.01 * run.reward.scale) ** 2 if run.reward is not None else 0.0
+    tiny = (limits["tiny"] * run.reward.scale) ** 2 if run.reward is not None else 0.0
     early = max(history.initial_level, tiny)
     if early <= 0.0 or value <= 0.0:
         return None
@@ -46,7 +46,9 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
     if decades < limits["clear"] or value < limits["left"] * history.high:
         return None
     limit = early * 10 ** limits["decades"]
-    if decades < limits["decades"] or (decades < limits["crit"] and not _goes_on(history, decades)):
+    if decades < limits["decades"] or (
+        decades < limits["crit"] and not _goes_on(history, decades, limits)
+    ):
         return borderline(value, limit)
     message = f"critic loss grew from {num(early)} to {num(value)}, {decades:.0f} powers of ten"
     if level == WARN and run.learned:
@@ -54,12 +56,12 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return Assessment(level, value, limit, message)
 
 
-def _goes_on(history: History, decades: float) -> bool:
+def _goes_on(history: History, decades: float, limits: RuleLimits) -> bool:
     """Whether a loss has trebled within 30 values, and not most of its growth in one of them."""
-    recent = history.recent[-30:]
+    recent = history.newest(int(limits["points"]))
     ratios = (after / before for before, after in pairwise(recent) if before > 0.0)
     jump = max(ratios, default=1.0)
-    return recent[-1] > 3.0 * recent[0] and jump < 10 ** (0.6 * decades)
+    return recent[-1] > limits["growth"] * recent[0] and jump < 10 ** (limits["jump"] * decades)
 
 
 def _is_huber(run: RuleContext) -> bool:
@@ -209,11 +211,15 @@ RULES = (
         families=frozenset({VALUE_BASED, OFF_POLICY}),
         limits={
             "decades": 3.0,
+            "tiny": 0.01,
             "clear": 2.0,
             "crit": 6.0,
             "left": 0.1,
             "returns": 10.0,
             "times": 30.0,
+            "points": 30,
+            "growth": 3.0,
+            "jump": 0.6,
             "warmup": 8,
         },
         persistence=k_of_n(4, 5),

@@ -56,7 +56,7 @@ def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if _beside_findings(run) or "at-ceiling" in run.open_severities:
         return RESOLVED
-    if not (_rises_to_the_end(reward) or _only_rose(reward)):
+    if not (_rises_to_the_end(reward, limits) or _only_rose(reward)):
         return None
     rise = f"{num(reward.trend.values[0])} -> {num(reward.recent[-1])}"
     message = f"reward still rises at the end ({rise}): train longer"
@@ -69,13 +69,16 @@ def _far_from_end(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool
     return steps is None or block.steps[-1] < limits["budget"] * steps
 
 
-def _rises_to_the_end(reward: RewardCourse) -> bool:
+def _rises_to_the_end(reward: RewardCourse, limits: RuleLimits) -> bool:
     """Whether the last third of the trend rose too; one that has levelled off needs no more."""
     values = reward.trend.values
     if not (reward.rising and reward.gained and reward.trend.full):
         return False
-    early, middle, late = (median(values[at : at + 5]) for at in (0, 5, 10))
-    return late - middle > 0.25 * (middle - early) and max(values[-3:]) > min(values[-3:])
+    third = reward.trend.size // 3
+    early, middle, late = (median(values[at : at + third]) for at in range(0, len(values), third))
+    return late - middle > limits["slower"] * (middle - early) and max(values[-3:]) > min(
+        values[-3:]
+    )
 
 
 def _only_rose(reward: RewardCourse) -> bool:
@@ -109,7 +112,7 @@ RULES = (
         assess=ended_early,
         stays_calm=_far_from_end,
         asks_about=("at-ceiling",),
-        limits={"budget": 0.95},
+        limits={"budget": 0.95, "slower": 0.25},
         persistence=AT_ONCE,
         at_end=True,
         causes=("too few training steps",),

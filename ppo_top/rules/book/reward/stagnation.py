@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.reward.crash import reward_now
-from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.engine.context import KEPT_SHARE, REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.reward_course import FALLEN, GAINED, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.stats import count_swings
@@ -14,7 +14,7 @@ from ppo_top.rules.engine.wording import num
 def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The second half of the run brought nothing; a fault only if something else explains why."""
     reward = reward_now(run)
-    if reward is None or not reward.gained or reward.at_max or reward.lost_share > 0.3:
+    if reward is None or not reward.gained or reward.at_max or reward.lost_share > KEPT_SHARE:
         return None
     waited = reward.count - reward.notable_best_count
     goal = run.profile.goal
@@ -25,19 +25,19 @@ def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if goal is not None:
         missed = f"{message}: the goal {num(goal)} is not reached"
         return Assessment(WARN, reward.history.last, goal, missed)
-    level = WATCH if _exhausted(run) else INFO
+    level = WATCH if _exhausted(run, limits) else INFO
     return Assessment(level, reward.history.last, reward.best, message)
 
 
-def _exhausted(run: RuleContext) -> bool:
+def _exhausted(run: RuleContext, limits: RuleLimits) -> bool:
     """Whether something explains that no more gain will come."""
     entropy, rate = run.histories.get("entropy"), run.histories.get("lr")
     ties = run.value("frac_zero_std")
     return (
-        (entropy is not None and 0.0 < entropy.last < 0.1 * entropy.baseline(3))
+        (entropy is not None and 0.0 < entropy.last < limits["entropy"] * entropy.start)
         or "no-op-updates" in run.open_severities
-        or (ties is not None and ties > 0.8)
-        or (rate is not None and rate.last < 0.01 * rate.high)
+        or (ties is not None and ties > limits["ties"])
+        or (rate is not None and rate.last < limits["rate"] * rate.high)
     )
 
 
@@ -71,7 +71,7 @@ def _swings(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Asses
     low, high = min(levels, default=0.0), max(levels, default=0.0)
     if high - low < limits["size"] * max(abs(high), abs(low)):
         return None
-    turns = count_swings(levels, 0.5 * (high - low))
+    turns = count_swings(levels, limits["leg"] * (high - low))
     if turns < limits["turns"]:
         return None
     words = f"reward swings between {num(low)} and {num(high)}: it turned {turns} times"
@@ -89,7 +89,15 @@ RULES = (
         reward_states=GAINED,
         asks_about=("no-op-updates",),
         judged_at=REWARD_CONCEPTS,
-        limits={"points": 20, "goal_points": 10, "share": 0.25, "every": 5},
+        limits={
+            "points": 20,
+            "goal_points": 10,
+            "share": 0.25,
+            "entropy": 0.1,
+            "ties": 0.8,
+            "rate": 0.01,
+            "every": 5,
+        },
         persistence=k_of_n(2, 2),
         causes=("converged, or stuck in a local optimum (too little exploration)",),
         remedies=(
@@ -111,7 +119,7 @@ RULES = (
         reward_states=UNLEARNED | FALLEN,
         judged_at=REWARD_CONCEPTS,
         families=ALL_FAMILIES,
-        limits={"falls": 3, "turns": 4, "size": 0.6, "every": 3},
+        limits={"falls": 3, "turns": 4, "size": 0.6, "leg": 0.5, "every": 3},
         persistence=AT_ONCE,
         ranks_causes=True,
         causes=("unstable training: learning rate too high, or batches too small", "sparse reward"),

@@ -22,6 +22,9 @@ from ppo_top.rules.engine.terms import (
 )
 from ppo_top.rules.engine.wording import label, num, ratio_text
 
+MOVED_SINCE, MOVED_WITHIN, MOVED_FAR = 40, 10, 6.0
+"""What moved most before a NaN: in the last ten updates, by so many deviations of those before."""
+
 FINITE_POINTS_TO_CLEAR = 3
 """This many finite points in a row clear the finding."""
 
@@ -86,11 +89,11 @@ def _moved_most(run: RuleContext, fresh: list[str]) -> tuple[str, ...]:
     """The three metrics that moved most in the ten updates before."""
     moved = []
     for concept, history in run.histories.items():
-        earlier, late = history.recent[-40:-10], history.recent[-10:]
-        if concept in fresh or len(earlier) < 10 or min(earlier) <= 0.0:
+        earlier, late = history.recent[-MOVED_SINCE:-MOVED_WITHIN], history.recent[-MOVED_WITHIN:]
+        if concept in fresh or min(earlier, default=0.0) <= 0.0:
             continue
         peak = max(late)
-        if robust_log_z(peak, earlier) > 6.0:
+        if robust_log_z(peak, earlier) > MOVED_FAR:
             moved.append((peak / median(earlier), concept, peak))
     moved.sort(reverse=True)
     return tuple(

@@ -128,10 +128,14 @@ def grad_spike_once(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return seen._replace(level=WATCH) if seen is not None and seen.level else seen
 
 
+TREBLED, USUAL_VALUES = 3.0, 30
+"""A gradient norm is high from so many times the median of so many values on."""
+
+
 def gradient_trebled(run: RuleContext) -> bool:
     """Whether the gradient norm is logged and three times its usual."""
     history = run.histories.get("grad_norm")
-    return history is not None and history.last > 3 * history.recent_median(30)
+    return history is not None and history.last > TREBLED * history.recent_median(USUAL_VALUES)
 
 
 def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:

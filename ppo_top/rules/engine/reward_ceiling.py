@@ -1,0 +1,37 @@
+"""Whether a reward sits at its ceiling: the environment's known one, 1, or its own best."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ppo_top.rules.engine.stats import median
+
+if TYPE_CHECKING:
+    from ppo_top.rules.engine.reward_course import RewardCourse
+
+SETTLED_POINTS = 8
+"""This many equal points at the best level are a ceiling."""
+
+SUCCESS_HIGHEST, SUCCESS_LEVEL, SUCCESS_SHARE = 0.999, 0.97, 0.95
+"""Where 1 is the most: so near to it is the highest, the level, and the mean of these points."""
+
+CEILING_SHARE = 0.03
+"""A known ceiling is reached but for this share of the way to it."""
+
+
+def is_at_ceiling(reward: RewardCourse) -> bool:
+    """Whether the newest rewards are the most that there is to get, or have settled."""
+    history = reward.history
+    if history.count < SETTLED_POINTS:
+        return False
+    newest = history.newest(SETTLED_POINTS)
+    if reward.ceiling is not None:
+        way = max(abs(reward.ceiling), abs(reward.ceiling - reward.baseline))
+        return median(newest) >= reward.ceiling - CEILING_SHARE * way
+    if SUCCESS_HIGHEST <= history.high <= 1.0 and history.low >= 0.0:
+        mean = sum(newest) / len(newest)
+        return median(newest) >= SUCCESS_LEVEL and mean >= SUCCESS_SHARE
+    if not reward.gained or reward.drawdown > 1e-3 * reward.scale:
+        return False
+    points = reward.recent[-SETTLED_POINTS:]
+    return len(points) == SETTLED_POINTS and max(points) - min(points) <= 1e-6 * reward.scale
