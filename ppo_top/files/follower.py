@@ -127,10 +127,10 @@ class Follower:
         reader = self._queue.pop()
         start = self._clock()
         before = reader.offset
-        updates = [reader.read_update(reader.chunk_size, limit)]
         if self._once:  # nobody waits for an answer to a key
             reader.chunk_size = MAX_CHUNK_BYTES
-        else:
+        updates = [reader.read_update(reader.chunk_size, limit)]
+        if not self._once:
             self._chunk_sizes.adapt(reader, reader.offset - before, self._clock() - start)
         self._logs.progress_is_stale = True
         if isinstance(reader, LogReader) and reader.rejected:

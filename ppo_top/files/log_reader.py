@@ -136,17 +136,15 @@ class LogReader:
     def _read_bytes(self, size: int, limit: int) -> SourceUpdate | None:
         if self._has_ended_early and self.tail.has_changed():
             self.tail.reread()
+        had_more = self.more
         chunk = self._read_chunk(size if self.source else MAX_HEAD_BYTES)
-        if chunk.data:
-            self._has_open_line = not chunk.data.endswith((b"\n", b"\r"))
-        ended = self.more and not chunk.more
-        self.more = chunk.more
+        ended = had_more and not chunk.more
         if chunk.reset:
             self._restart_parser()
         if self._failed:
             return None
         if self._parser is None:
-            return self._detect_format(chunk.data, limit)
+            return self._detect_format(chunk.data, size, limit)
         if self._is_document:
             return self._read_document(chunk.data)
         batch = self._feed_parser(chunk.data) if chunk.data else Batch()
@@ -165,6 +163,14 @@ class LogReader:
         return decompressor_for(self.tail.path, self.tail.head)
 
     def _read_chunk(self, size: int) -> TailChunk:
+        """The next bytes, and what they say of the end of the file."""
+        chunk = self._unpack_chunk(size)
+        if chunk.data:
+            self._has_open_line = not chunk.data.endswith((b"\n", b"\r"))
+        self.more = chunk.more
+        return chunk
+
+    def _unpack_chunk(self, size: int) -> TailChunk:
         """The next bytes; of a compressed file those that were compressed."""
         packed = self._decompressor
         if packed is not None and packed.has_more:
@@ -186,7 +192,7 @@ class LogReader:
         if self.source is not None and self.source.format.parser is not None:
             self._parser = self.source.format.parser()
 
-    def _detect_format(self, data: bytes, limit: int) -> SourceUpdate | None:
+    def _detect_format(self, data: bytes, size: int, limit: int) -> SourceUpdate | None:
         """Ask the formats, with all first bytes there are."""
         self._head += data
         name = without_compression(os.path.basename(self.tail.path))
@@ -199,7 +205,7 @@ class LogReader:
             tag = found.tag_of_path
             is_ours = tag is None or tag(without_compression(self.tail.path))
             if is_ours and not (found.store and self._decompressor):
-                return self._open_format(found, limit)
+                return self._open_format(found, size, limit)
             found = False
         self.rejected = found is False or len(self._head) >= MAX_HEAD_BYTES
         if self.rejected:
@@ -208,7 +214,7 @@ class LogReader:
                 self.tail.problem = self._decompressor.problem
         return None
 
-    def _open_format(self, format_: Format, limit: int) -> SourceUpdate | None:
+    def _open_format(self, format_: Format, size: int, limit: int) -> SourceUpdate | None:
         path, root = Path(self.tail.path), Path(self.found_file.root)
         self.source = Source(self.key, path, root, format_)
         self.tail.rewritten = format_.rewritten
@@ -220,6 +226,9 @@ class LogReader:
         head, self._head = self._head, b""
         if self._is_document:
             return self._read_document(head) or self._make_update(Batch())
+        if self.more and size > len(head):  # once, as a parser is slowest with its first bytes
+            chunk = self._read_chunk(size)
+            head = chunk.data if chunk.reset else head + chunk.data
         return self._make_update(self._feed_parser(head))
 
     @property
