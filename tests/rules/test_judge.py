@@ -503,3 +503,11 @@ def test_a_rule_that_breaks_at_the_end_of_a_short_run_takes_down_only_itself(
     judge.end_run()
     assert judge._failed_rules == {broken: "broken"}
     assert broken not in rules_found(judge.findings, Severity.INFO)
+
+
+def test_a_spike_of_a_loss_of_nothing_ends_where_nothing_is_lost_again() -> None:
+    """Each of two is the first of its kind, and neither stays up."""
+    columns = {"reward_mean": lambda i: float(i), "value_loss": lambda i: 5.0 * (i in (30, 60))}
+    judge = judged(Profile("custom", "on-policy"), draw_rows(columns, 100))
+    spikes = [found.message for found in judge.findings if found.rule == "value-loss-spike"]
+    assert ["one spike so far" in message for message in spikes] == [True, True]

@@ -25,7 +25,7 @@ def value_loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return _after_spike(run, limits, history, memo)
     if not _is_spike(history, limits):
         return None
-    usual = median(history.previous(int(limits["usual_points"])))
+    usual = max(median(history.previous(int(limits["usual_points"]))), 1e-12)  # of a loss of 0, too
     highest = max((*history.first, *history.recent[:-1]))
     gain = run.reward.gain if run.reward is not None else math.inf
     run.memos["value-loss-spike"] = (usual, float(history.count), highest, gain)

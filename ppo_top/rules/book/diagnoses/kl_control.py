@@ -28,10 +28,8 @@ def controller_saturated(run: RuleContext, limits: RuleLimits) -> Assessment | N
         return None
     if run.severity_of("ref-kl-high") < WATCH:
         return borderline(0.0)
-    value, coefficient = (
-        run.value("ref_kl", RECENT_ROWS) or 0.0,
-        run.value("kl_coef", RECENT_ROWS) or 0.0,
-    )
+    value = run.value("ref_kl", RECENT_ROWS) or 0.0
+    coefficient = run.value("kl_coef", RECENT_ROWS) or 0.0
     message = f"KL controller is saturated: coefficient {num(coefficient)}, KL {num(value)}"
     return Assessment(CRIT, value, None, message)
 
