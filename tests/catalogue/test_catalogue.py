@@ -30,7 +30,6 @@ from ppo_top.catalogue.concepts import LABEL_WIDTH
 DEMO_LOGS = Path(__file__).parents[2] / "demo_logs"
 TABLES = list(trainer_tables().values())
 TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
-LINES = [(each.id, entry) for each in TABLES for entry in each.entries.values()]
 
 DIRECTIONS = {"up", "down", "band", "near 0", "near 1", "flat", "info", "mono"}
 WORDS = {
@@ -51,30 +50,32 @@ def concept_of(trainer: str, tag: str) -> str | None:
 # --- the tables ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("trainer", "entry"), LINES, ids=lambda part: str(part)[:60])
-def test_every_tag_of_every_table_is_found_as_its_line_says(trainer: str, entry: TagEntry) -> None:
-    """A tag leads back to its own line, with its parameter filled in, whatever else is there."""
-    tag = entry.tag.replace("{f}", "speed").replace("*", "x")
-    found = trainer_tables()[trainer].find_entry(tag)
-    assert found is not None
-    assert found[0] is entry
-    known = meaning(TRAINERS[trainer], tag)
+def means(entry: TagEntry) -> str | None:
+    """The concept that a line of a table gives to its tag; None if it gives none."""
     if entry.axis or "ignore" in entry.modifiers:
-        assert known is not None
-        assert known.concept == IGNORE
-    elif entry.concept == "-":
-        assert known is None
-    else:
-        assert known is not None
-        assert known.concept == entry.concept.replace("{f}", "{speed}")
-        assert is_concept(known.concept)
+        return IGNORE
+    return None if entry.concept == "-" else entry.concept.replace("{f}", "{speed}")
 
 
-@pytest.mark.parametrize(("trainer", "entry"), LINES, ids=lambda part: str(part)[:60])
-def test_every_line_uses_known_words(trainer: str, entry: TagEntry) -> None:
+@pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
+def test_every_tag_is_found_as_its_line_says(each: TagTable) -> None:
+    """A tag leads back to its own line, with its parameter filled in, whatever else is there."""
+    for entry in each.entries.values():
+        tag = entry.tag.replace("{f}", "speed").replace("*", "x")
+        found = each.find_entry(tag)
+        assert found is not None, tag
+        assert found[0] is entry
+        name = concept_of(each.id, tag)
+        assert (tag, name) == (tag, means(entry))
+        assert name is None or name == IGNORE or is_concept(name)
+
+
+@pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
+def test_every_line_uses_known_words(each: TagTable) -> None:
     """A misspelt word in the third column cannot pass for "nothing special"."""
     valued = re.compile(r"axis:.+|window:[1-9]\d*")
-    assert {word for word in entry.modifiers if not valued.fullmatch(word)} <= WORDS
+    words = {word for entry in each.entries.values() for word in entry.modifiers}
+    assert {word for word in words if not valued.fullmatch(word)} <= WORDS
 
 
 @pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)

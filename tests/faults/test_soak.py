@@ -17,8 +17,8 @@ def test_some_seconds(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-def test_two_minutes(tmp_path: Path) -> None:
+def test_a_minute(tmp_path: Path) -> None:
     """The same with torch and Stable-Baselines3, and memory that stays as it is."""
-    figures = soak(tmp_path, 120.0, seed=2, kinds=["console", "events", "torch", "sb3"])
-    assert figures["points"] > 2_000
+    figures = soak(tmp_path, 60.0, seed=2, kinds=["console", "events", "torch", "sb3"])
+    assert figures["points"] > 1_000
     assert figures["memory_growth"] < 24 << 20  # 15 of them numpy, once it pays

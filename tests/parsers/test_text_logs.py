@@ -112,12 +112,12 @@ def test_a_log_cut_short_anywhere_is_read_on_when_the_rest_comes(path: Path) -> 
 
 
 @pytest.mark.parametrize("path", ONE_OF_EACH, ids=named)
-def test_a_thousand_corruptions_are_survived(path: Path) -> None:
+def test_hundreds_of_corruptions_are_survived(path: Path) -> None:
     """Flipped, dropped, doubled and invented bytes: no exception, and the cut does not matter."""
     found, log, _ = whole(path)
     assert found.parser is not None
     log = log[:2500]
-    for seed in range(1000 if path in LARGEST_OF_EACH else 250):
+    for seed in range(400 if path in LARGEST_OF_EACH else 100):
         broken = corrupt(log, random.Random(seed))
         read = feed_parser(found.parser(), [broken])
         if seed % 20 == 0:

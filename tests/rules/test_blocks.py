@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import random
 from array import array
 from collections.abc import Iterator, Sequence
@@ -36,6 +37,8 @@ from tests.support.drawn_runs import (
 from tests.support.judged_rows import rows_of
 
 SIZES = (1, 2, 5, 17, 32, 64)
+SEEDS = int(os.environ.get("PPO_TOP_DRAWN_RUNS", "20"))
+"""How many runs are drawn for each family; two hundred take some minutes."""
 
 
 def blocks(rows: Sequence[Row], chance: random.Random) -> Iterator[RowBlock]:
@@ -105,7 +108,7 @@ def wandering_rows(columns: DrawnColumns, seed: int, count: int = 400) -> list[R
 
 
 @pytest.mark.parametrize("family", sorted(HEALTHY_COLUMNS))
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(SEEDS))
 def test_drawn_runs_have_the_same_findings(family: str, seed: int) -> None:
     """Runs in which anything may happen to any metric."""
     profile = Profile(TRAINER_BY_FAMILY[family], family)

@@ -34,9 +34,9 @@ TREES = int(os.environ.get("PPO_TOP_DRAWN_TREES", "60"))
 
 
 def read_session(root: Path) -> Session:
-    """Everything below a directory, as `check` has it."""
+    """Everything below a directory, as `check` has it before it judges."""
     watched = WatchedDirectory(root)
-    watched.finish()
+    watched.read_to_end()
     return watched.session
 
 
@@ -96,6 +96,7 @@ def test_live_comes_to_the_same_runs(seed: int, tmp_path: Path) -> None:
         watched.read_and_judge()
     watched.finish()
     expected = read_session(tree.root)
+    expected.judge()
     assert judged_objects(watched.session) == judged_objects(expected)
     assert len(expected.runs) == len(tree.partition())
 
@@ -123,7 +124,9 @@ def test_a_console_that_prints_its_folder_later_changes_runs(evicted: bool, tmp_
         watched.read_and_judge()
     watched.finish()
     assert sorted(run.name for run in watched.session.runs.values()) == ["PPO_1", "PPO_2"]
-    assert judged_objects(watched.session) == judged_objects(read_session(tmp_path))
+    expected = read_session(tmp_path)
+    expected.judge()
+    assert judged_objects(watched.session) == judged_objects(expected)
 
 
 def test_of_folders_of_add_scalars_the_training_is_charted(tmp_path: Path) -> None:
@@ -134,7 +137,9 @@ def test_of_folders_of_add_scalars_the_training_is_charted(tmp_path: Path) -> No
     write.events("exp", run, dict.fromkeys(METRICS[1:2], "loss"))
     write.events("exp/reward_train", run, {METRICS[0]: "reward"})
     write.events("exp/reward_eval", other, {METRICS[0]: "reward"})
-    (only,) = read_session(tmp_path).runs.values()
+    session = read_session(tmp_path)
+    session.judge()
+    (only,) = session.runs.values()
     track = only.timeline.tracks["reward_mean"]
     assert (track.tag, "reward_train" in track.source) == ("reward", True)
     assert len({key for key, reason in only.joined_by.items() if reason}) == 2

@@ -106,10 +106,14 @@ class WatchedDirectory:
         self.read_new()
         self.session.judge()
 
-    def finish(self) -> None:
-        """Read to the end, as `check` does."""
+    def read_to_end(self) -> None:
+        """Read to the end, as `check` does, and judge nothing."""
         self.read_new()
         self.session.apply(self.follower.finish())
         self.session.assign_pending_logs()
-        self.session.judge()
         self.follower.close()
+
+    def finish(self) -> None:
+        """Read to the end and judge."""
+        self.read_to_end()
+        self.session.judge()

@@ -15,6 +15,9 @@ from typing import Any
 from ppo_top.parsers.base import Parser
 from tests.support.parser_harness import ParserOutput, assert_same, feed_parser
 
+PAGE_BYTES = 512
+"""A page of a shrunk database: the smallest that SQLite has."""
+
 DATA_FOLDER = Path(__file__).parent.parent / "data"
 
 
@@ -77,11 +80,16 @@ def assert_truncation_is_harmless(make: type[Parser], data: bytes, stride: int =
         feed_parser(make(), [data[:offset]])  # finished there: no exception
 
 
+def cuts_of_pages(size: int) -> Iterator[int]:
+    """Every seventh byte of a shrunk database, and each around the beginnings of its pages."""
+    return (place for place in range(size) if place % 7 == 0 or (place + 24) % PAGE_BYTES < 48)
+
+
 def shrink_database(source: Path, target: Path, tables: dict[str, int]) -> None:
     """The first rows of some tables of a recorded database, on the smallest pages there are."""
     whole = sqlite3.connect(f"file:{source}?immutable=1", uri=True)
     small = sqlite3.connect(target, isolation_level=None)
-    small.execute("PRAGMA page_size = 512")
+    small.execute(f"PRAGMA page_size = {PAGE_BYTES}")
     for table, rows in tables.items():
         small.execute(
             *whole.execute("SELECT sql FROM sqlite_master WHERE name = ?", (table,)).fetchone()

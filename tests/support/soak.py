@@ -1,6 +1,6 @@
 """The soak test: real writers, killed, rotated and truncated at random, are watched all the time.
 
-`python tests/faults/soak.py --minutes 30` by hand. At the end every point that a writer flushed
+`python -m tests.support.soak --minutes 30` by hand. At the end every point that a writer flushed
 must have been seen exactly once, by a watcher that was there from the beginning, by one that was
 restarted again and again, and by one started at the end; and memory must not have grown.
 """

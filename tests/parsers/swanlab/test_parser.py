@@ -133,12 +133,12 @@ def test_cut_at_every_byte(version: str) -> None:
 
 
 @pytest.mark.parametrize("version", [NEW, OLD])
-def test_a_thousand_kinds_of_damage(version: str) -> None:
+def test_hundreds_of_kinds_of_damage(version: str) -> None:
     """Damage never raises, never hangs, never fills the memory, and is reported with its offset."""
     data = recorded(f"{version}/raised")
     whole = feed_parser(SwanlabParser(), [data])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    for seed in range(1000):
+    for seed in range(400):
         broken = damaged_bytes(data, seed)
         read = feed_parser(SwanlabParser(), chunks(broken, 4096))
         assert all(0 <= problem.offset <= len(broken) for problem in read.problems)

@@ -21,6 +21,7 @@ from tests.support.parser_harness import ParserOutput
 from tests.support.recordings import (
     DATA_FOLDER,
     comparable_columns,
+    cuts_of_pages,
     damaged_bytes,
     memory_folder,
     recorded_file,
@@ -203,13 +204,13 @@ def test_hostile_names_lead_nowhere(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_thousand_kinds_of_damage() -> None:
+def test_hundreds_of_kinds_of_damage() -> None:
     """A damaged database or a damaged file of points never raises and never hangs."""
     with memory_folder() as folder:
         path = copied(f"{OLD}/finished", folder)
         (points,) = folder.glob("swanlog/run-*/logs/0/1000.log")
         bodies = {path: path.read_bytes(), points: points.read_bytes()}
-        for seed in range(1000):
+        for seed in range(400):
             for place, (file, body) in enumerate(bodies.items()):
                 file.write_bytes(damaged_bytes(body, seed) if seed % 2 == place else body)
             store = SwanlabStore(path)
@@ -217,7 +218,7 @@ def test_a_thousand_kinds_of_damage() -> None:
             store.close()
 
 
-def test_a_store_cut_at_every_byte() -> None:
+def test_a_store_cut_anywhere() -> None:
     """Database or points, whatever part has arrived: the rest completes it, each point once."""
     with memory_folder() as folder:
         path = copied(f"{OLD}/finished", folder)
@@ -234,7 +235,7 @@ def test_a_store_cut_at_every_byte() -> None:
         store.close()
         for file in (path, points):
             body = file.read_bytes()
-            for size in range(len(body)):
+            for size in cuts_of_pages(len(body)):
                 file.write_bytes(body[:size])
                 store, read = SwanlabStore(path), ParserOutput()
                 _all_into(read, store)

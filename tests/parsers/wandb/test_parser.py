@@ -197,13 +197,13 @@ def test_cut_around_the_blocks() -> None:
     assert_truncation_is_harmless(WandbParser, recorded("wandb_0.31.0/finished"), stride=997)
 
 
-def test_a_thousand_kinds_of_damage() -> None:
+def test_hundreds_of_kinds_of_damage() -> None:
     """Damage never raises, never hangs, never fills the memory, and is reported with its offset."""
     data = recorded("wandb_0.31.0/hf_like")
     whole = feed_parser(WandbParser(), [data])
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     silent = 0
-    for seed in range(1000):
+    for seed in range(400):
         broken = damaged_bytes(data, seed)
         read = feed_parser(WandbParser(), chunks(broken, 8192))
         assert all(0 <= problem.offset <= len(broken) for problem in read.problems)
