@@ -16,7 +16,7 @@ from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.columns import RowAxes
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time
-from ppo_top.parsers.shared.tables.episode_counts import TableStep
+from ppo_top.parsers.shared.tables.episode_counts import StepsOfEpisodes, TableStep
 from ppo_top.parsers.shared.tables.plain_rows import (
     Cell,
     number_of,
@@ -53,6 +53,8 @@ class CsvParser(RowParser):
         self._tags: list[str] = []
         self._step_index: int | None = None
         self._step = TableStep[tuple[Sequence[str], int]]()
+        self._episode_index: int | None = None
+        self._episodes = StepsOfEpisodes()
         self._time_index: int | None = None
         self._row_parts: list[Segment] = []  # of a row with line ends in quotes
         self._row_bytes = 0
@@ -111,9 +113,13 @@ class CsvParser(RowParser):
         self._tags = tags[:_MAX_COLUMNS]
         time = next((name for name in TIME_KEYS if name in self._tags), None)
         self._step.read_names(self._tags)
-        self._step_index = _index(self._tags, self._step.key_of(self._tags))
+        self._place_step()
         self._time_index = _index(self._tags, time)
         self._runs.read_header(self._tags, self._step_index)
+
+    def _place_step(self) -> None:
+        self._step_index = _index(self._tags, self._step.key_of(self._tags))
+        self._episode_index = _index(self._tags, self._step.episode_key(self._tags))
 
     def _add_row(self, cells: Sequence[str], start: int) -> None:
         if len(cells) > len(self._tags):
@@ -130,6 +136,8 @@ class CsvParser(RowParser):
             return
         at = None if self._step_index is None else _value_at(numbers, self._step_index)
         step = None if at is None else as_step(at)
+        if step is not None and self._episode_index is not None:
+            step = self._episodes.count_on(_value_at(numbers, self._episode_index), step)
         name = self._runs.column
         if name is not None and name < len(cells):
             self._runs.turn_to(cells[name], step, _value_at(numbers, self._runs.counter))
@@ -144,7 +152,7 @@ class CsvParser(RowParser):
 
     def _add_first_rows(self, rows: Sequence[tuple[Sequence[str], int]]) -> None:
         """Add the rows that have waited, now that the column of the step is known."""
-        self._step_index = _index(self._tags, self._step.key_of(self._tags))
+        self._place_step()
         for cells, start in rows:
             self._add_row(cells, start)
 
@@ -189,6 +197,7 @@ class CsvParser(RowParser):
             return False
         if not _are_distinct_metrics(self._tags):
             return False
+        steps = self._counted_on(steps, columns)
         axes = RowAxes(steps, times)
         for tag, cells in zip(self._tags, columns, strict=True):
             self._add_column(tag, axes, cells)
@@ -197,6 +206,13 @@ class CsvParser(RowParser):
         if self._runs.counter is not None:
             self._runs.last_count = number_of(columns[self._runs.counter][-1])
         return True
+
+    def _counted_on(self, steps: array[int], columns: Sequence[Sequence[Cell]]) -> array[int]:
+        """The steps of a block in all episodes."""
+        if self._episode_index is None:
+            return steps
+        episodes = map(number_of, columns[self._episode_index])
+        return array("q", map(self._episodes.count_on, episodes, steps))
 
     def _add_column(self, tag: str, axes: RowAxes, cells: Sequence[Cell]) -> None:
         columns = self._runs.current.columns

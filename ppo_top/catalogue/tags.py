@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from ppo_top.catalogue.concepts import DISTRIBUTION_SUFFIX, is_concept
+from ppo_top.catalogue.concepts import DISTRIBUTION_SUFFIX, concept, is_concept
 from ppo_top.catalogue.table import NO_CONCEPT, TABLES_FOLDER, TagEntry, table_rows, trainer_tables
 from ppo_top.catalogue.trainers import Trainer
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
@@ -33,6 +33,8 @@ _LAST_NUMBER = re.compile(r"_\d{1,2}$")
 _OF_ONE_PRIORITY = 500
 """Added to the priority of a tag that is one agent's: the mean of all is preferred."""
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_IN_PERCENT = re.compile(r"[\s_(]*(?:%|(?<=[\s_(])(?:pct|percent))\)?$", re.IGNORECASE)
+"""`Win Rate%`, `success_rate_pct`: the unit of the number."""
 _MEAN_WINDOW = re.compile(r"_?\(\D*(\d+)\w*\)$")
 """The window of a mean, after the name: `mean_reward_(last_100)`."""
 
@@ -69,10 +71,10 @@ def meaning(trainer: Trainer, tag: str, aliases: Mapping[str, str] | None = None
 
 def alias_meaning(alias: str) -> Meaning | None:
     """A user's alias, a metric and optional modifiers, as a meaning; None if unknown."""
-    concept, *modifiers = alias.split() or [""]
-    if not is_concept(concept):
+    name, *modifiers = alias.split() or [""]
+    if not is_concept(name):
         return None
-    return _meaning_of_entry(TagEntry("", concept, tuple(modifiers), "", 0), "")
+    return _meaning_of_entry(TagEntry("", name, tuple(modifiers), "", 0), "")
 
 
 @lru_cache(maxsize=4096)
@@ -149,15 +151,20 @@ def _best_guess(tag: str) -> tuple[int, _Guess] | None:
 
 def _guess_meaning(tag: str) -> Meaning | None:
     """What a tag of an unknown trainer means, where its name says so plainly."""
-    found = _best_guess(tag)
+    plain = _IN_PERCENT.sub("", tag)
+    found = _best_guess(plain)
     if found is None or found[1].alias == NO_CONCEPT or MAYBE in found[1].words:
         return None
     number, guess = found
+    is_percent = plain != tag
+    if is_percent and not (is_concept(guess.alias) and concept(guess.alias).fmt == "pct"):
+        return None
     binned, window = "bin" in guess.words, _MEAN_WINDOW.search(tag.lower())
     sample = Sample("episode") if binned else UNKNOWN_SAMPLE
     sample = Sample("window", int(window[1])) if window else sample
     return Meaning(
         guess.alias,
+        scale=0.01 if is_percent else 1.0,
         per_episode=binned,
         priority=number,
         fallback=True,

@@ -294,6 +294,22 @@ def test_tags_of_unknown_trainers_are_guessed_with_care(tag: str, expected: str 
 
 
 @pytest.mark.parametrize(
+    ("tag", "expected"),
+    [
+        ("Win Rate%", "win_rate"),
+        ("success_rate (%)", "success_rate"),
+        ("success_rate_pct", "success_rate"),
+        ("Epsilon%", "exploration_rate"),
+        ("Reward%", None),
+    ],
+)
+def test_a_share_in_percent_is_scaled(tag: str, expected: str | None) -> None:
+    """What is no share is not known in percent."""
+    found = meaning(UNKNOWN_TRAINER, tag)
+    assert (found and found.concept, found and found.scale) == (expected, expected and 0.01)
+
+
+@pytest.mark.parametrize(
     ("tag", "alias"),
     [
         ("shaped_reward", "reward_mean"),

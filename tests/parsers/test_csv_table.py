@@ -372,6 +372,18 @@ def test_which_of_several_counts_is_the_step(header: str, row: str, step: int) -
     assert {at for points in read.points.values() for at, _, _ in points} == {step}
 
 
+@pytest.mark.parametrize("first", [0, 1])
+@pytest.mark.parametrize("lengths", [(105, 80, 130, 1, 60), (9,) * 60])
+def test_the_steps_of_an_episode_are_counted_on(lengths: tuple[int, ...], first: int) -> None:
+    """A row for each step of each episode: the next episode is no restart; a restart is."""
+    rows = [(e, s) for e, length in enumerate(lengths, 1) for s in range(first, first + length)]
+    table = "".join(f"{episode},{step},-0.{step}\n" for episode, step in rows)
+    read = parse_every_way(CsvParser, f"Episode,Step,EpisodeReward\n{table}".encode())
+    assert read.steps("EpisodeReward") == list(range(first, first + len(rows)))
+    again = parse_every_way(CsvParser, f"Episode,Step,EpisodeReward\n{table * 2}".encode())
+    assert again.steps("EpisodeReward") == 2 * list(range(first, first + len(rows)))
+
+
 @pytest.mark.parametrize("name", ["dqn_original.log", "training_log.txt"])
 def test_a_table_may_be_called_a_log(name: str) -> None:
     """A console of that name is one still, and a table only if its first row is numbers."""

@@ -118,8 +118,11 @@ def _make_pair(match: re.Match[str]) -> Pair:
     if value is not None and match["scale"]:
         value *= _SCALES[match["scale"]]
     total, spread = match["total"], match["spread"]
+    name = _clean_name(match["key"])
+    if match[0].endswith("%") and not name.endswith("%"):
+        name += "%"
     return Pair(
-        _clean_name(match["key"]),
+        name,
         math.nan if value is None else value,
         not match["sep"].strip(),
         int(total.replace(",", "")) if total else None,

@@ -1,9 +1,12 @@
-"""Counters that run from 1 to N again and again, such as `Update 3/4` within each iteration."""
+"""Counters that run from 1 to N again and again, such as `Update 3/4` within each iteration.
+
+N may be 1: `Update 1/1` before every line of losses.
+"""
 
 from __future__ import annotations
 
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
+from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, step_axis
 
 _MAX_LAP = 16
 """A counter with a higher end counts a training; one that begins anew after it is another one."""
@@ -17,6 +20,8 @@ class Laps:
         """The newest step of each short counter, by what it counts."""
         self._before: dict[str, int] = {}
         """The steps of all laps that are over."""
+        self._names_here: dict[str, set[str]] = {}
+        """What has been printed in this lap, where a lap is a single step."""
 
     @property
     def has_turned(self) -> bool:
@@ -26,9 +31,20 @@ class Laps:
     def counts_on(self, found: ConsoleRecord) -> ConsoleRecord:
         """The record with the steps of the laps before it added."""
         length = found.config.get(TOTAL_SETTINGS.get(found.axis, ""))
-        if found.step is None or length is None or not 1 < float(length) <= _MAX_LAP:
+        if found.step is None or length is None or not 1 <= float(length) <= _MAX_LAP:
             return found
         last, self._last[found.axis] = self._last.get(found.axis), found.step
-        if last == length and found.step == 1:
+        is_new = self._comes_again(found) if length == 1 else found.step == 1
+        if last == length and is_new:
             self._before[found.axis] = self._before.get(found.axis, 0) + last
         return found._replace(step=self._before.get(found.axis, 0) + found.step)
+
+    def _comes_again(self, found: ConsoleRecord) -> bool:
+        """Whether the lap of a single step has printed one of these names before."""
+        names = {tag for tag, _ in found.values if step_axis(tag) is None}
+        here = self._names_here.setdefault(found.axis, set())
+        comes_again = not here.isdisjoint(names)
+        if comes_again:
+            here.clear()
+        here |= names
+        return comes_again

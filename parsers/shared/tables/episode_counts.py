@@ -75,6 +75,30 @@ def _begins_anew(first: EpisodeAndSteps, before: EpisodeAndSteps, after: Episode
     return after.steps < before.steps and after.steps <= first.steps and after.episode <= first[0]
 
 
+class StepsOfEpisodes:
+    """Counts on where the step begins anew with the next episode: `1,104`, then `2,0`.
+
+    Until then the first episode's steps cannot be told from those of all so far.
+    """
+
+    def __init__(self) -> None:
+        self._before = 0
+        """Steps of the episodes that are over."""
+        self._last = EpisodeAndSteps(0, 0)
+
+    def count_on(self, episode: float | None, step: int) -> int:
+        """The step in all episodes of a row's step in its own."""
+        number = as_step(episode)
+        now = self._last.episode if number is None else number
+        begins_anew = step < self._last.steps + (self._before > 0)
+        if begins_anew and now == self._last.episode + 1:
+            self._before += self._last.steps + (step == 0)
+        elif now < self._last.episode:  # a run that began anew
+            self._before = 0
+        self._last = EpisodeAndSteps(now, step)
+        return self._before + step
+
+
 class TableStep(Generic[WaitingRow]):
     """The column of the step in a table, which the first rows may have to tell: they wait here."""
 
@@ -84,6 +108,12 @@ class TableStep(Generic[WaitingRow]):
         self._seen: list[EpisodeAndSteps] = []
         self._dropped: frozenset[str] = frozenset()
         self._is_open = False
+
+    def episode_key(self, names: Sequence[str]) -> str | None:
+        """The column of episodes, where the step may turn out to be that of one of them."""
+        found = count_names(tuple(names))
+        is_bare = found is not None and not set(names) >= _SURE_NAMES
+        return found[0] if found and is_bare and self.key_of(names) == found[1] else None
 
     @property
     def is_settled(self) -> bool:

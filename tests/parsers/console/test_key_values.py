@@ -436,11 +436,18 @@ def test_a_list_of_rewards_is_that_of_several_agents() -> None:
     assert "Rewards_1" not in read(f"Episode 3 | Loss: 1 | Rewards: {list(range(20))}").points
 
 
+def test_a_number_in_percent_says_so_in_its_name() -> None:
+    """The value stays as it was printed."""
+    got = read("Episode 30 | Avg Reward: 7.32 | Win Rate: 0.55% | clip%: 6.2% | KL: 0.01")
+    points = got.values_by_step()
+    assert (points["Win Rate%"], points["clip%"]) == ([(30, 0.55)], [(30, 6.2)])
+
+
 def test_a_step_and_abbreviations_of_ones_own() -> None:
     """Nothing but names and numbers after a step is a record, whatever they are called."""
     got = read("Iter 34: SR 46.0%, Q 286.5115, Pi -32.6352, CE 5.5667, Buffer 146878")
     assert {tag: points for tag, points in got.values_by_step().items() if tag != "Iter"} == {
-        "SR": [(34, 46.0)],
+        "SR%": [(34, 46.0)],
         "Q": [(34, 286.5115)],
         "Pi": [(34, -32.6352)],
         "CE": [(34, 5.5667)],

@@ -290,6 +290,16 @@ def test_a_short_counter_that_stops_early_went_back() -> None:
     assert read.steps("RewardMean")[:5] == [1, 2, 3, 1, 2]
 
 
+def test_a_counter_that_is_always_at_its_end_counts_updates() -> None:
+    """`Update 1/1` before the losses of every iteration; other lines of it are no further one."""
+    log = "".join(
+        f"Update 1/1, Policy Loss: -0.1{n % 10}, Value Loss: 0.5\nUpdate 1/1, KL: 0.00{n % 9 + 1}\n"
+        for n in range(1, 31)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("Policy Loss") == read.steps("KL") == list(range(1, 31))
+
+
 def test_a_short_training_for_each_seed_is_one_each() -> None:
     """Another seed is printed before each: these are trainings, not laps."""
     log = b"".join(b"seed: %d\n" % seed + updates(1, 4) for seed in (1, 2, 3))
