@@ -8,9 +8,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+_ALGORITHMS = (
+    "a2c|a3c|acktr|c51|ddpg|ddqn|dpo|dqn|grpo|impala|ppo|reinforce|rloo|sac|sarsa|td3|trpo"
+)
 UNSURE_CONSOLE_NAMES = (
-    r"(?:out|run|results?|progress|rewards?|returns?|episodes?|a2c|a3c|acktr|c51|ddpg|dpo|dqn"
-    r"|grpo|impala|ppo|reinforce|rloo|sac|td3|trpo)[\w-]*\.txt$|log\Z"
+    rf"(?:out|run|results?|progress|rewards?|returns?|episodes?|{_ALGORITHMS})[\w-]*\.txt$|log\Z"
 )
 """Names of consoles that other texts have, too: their content decides."""
 
@@ -55,9 +57,17 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "notebook": {"notebook": r"\.ipynb$"},
     "number_list": {
-        "number-list": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|csv|dat|log)$)",
+        "number-list": (
+            r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|csv|dat|log)$"
+            rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.(?:txt|csv|dat|log|out)$)"
+        ),
     },
-    "numpy_array": {"numpy-array": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.npy$)"},
+    "numpy_array": {
+        "numpy-array": (
+            r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.npy$"
+            rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.npy$)"
+        ),
+    },
     "sb3_evaluations": {"sb3-evaluations": r"^evaluations\.npz$"},
     "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},
     "settings_files": {

@@ -71,5 +71,5 @@ FORMAT = Format(
     parser=NumberListParser,
     by_lines=True,
     rewritten=True,
-    tag_of_path=metric_names.reward_of_file,
+    tag_of_path=metric_names.series_of_file,
 )

@@ -27,13 +27,13 @@ class NumpyArrayStore(RewrittenPointsStore):
         values = array("d", found.astype(float).ravel().tolist())
         steps = array("q", range(1, len(values) + 1))
         times = array("d", [UNKNOWN_TIME]) * len(values)
-        tag = metric_names.reward_of_file(self._path.name)
+        tag = metric_names.series_of_file(self._path.name)
         return Batch([Points(tag, steps, times, values)], counts_updates=True)
 
 
 def claims(name: str, head: bytes) -> bool | None:
-    """Whether it is an array in a file that is named after a reward."""
-    return head.startswith(MAGIC) and bool(metric_names.reward_of_file(name)) if head else None
+    """Whether it is an array in a file that is named after a reward or an algorithm."""
+    return head.startswith(MAGIC) and bool(metric_names.series_of_file(name)) if head else None
 
 
 FORMAT = Format(

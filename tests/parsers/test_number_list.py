@@ -61,6 +61,7 @@ def test_only_numbers_make_a_list(head: bytes, answer: bool | None) -> None:
         ("results/vanilla_dqn_scores.txt", "scores (vanilla_dqn)"),
         ("test_scores.txt", "test_scores"),
         ("step_rewards.txt", "step_rewards"),
+        ("dqn_stacked_Pong_3.out", "dqn_stacked_Pong_3"),
         ("losses.txt", ""),
     ],
 )
@@ -74,6 +75,21 @@ def test_pandas_calls_a_column_without_a_name_0() -> None:
     read = parse_every_way(NumberListParser, b"0\n21.5\n-3.0\n")
     assert (read.steps(""), read.values("")) == ([1, 2], [21.5, -3.0])
     assert parse_every_way(NumberListParser, b"0\n0\n21\n").values("") == [0.0, 0.0, 21.0]
+
+
+def test_of_a_list_named_after_an_algorithm_only_the_meaning_is_unknown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is charted, and no reward until a line of the settings says so."""
+    (tmp_path / "dqn_Pong_3.out").write_text("".join(f"{n % 7}.5\n" for n in range(60)))
+    main(["check", "--json", "--no-cache", str(tmp_path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (run["verdict"], run["progress"]["step"]) == ("unjudged", 60)
+    settings = tmp_path / "ppo-top.toml"
+    settings.write_text('[tags]\n"dqn_Pong_3" = "reward_mean"\n')
+    main(["check", "--json", "--no-cache", "--settings", str(settings), str(tmp_path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert [(each["concept"], each["last"]) for each in run["metrics"]] == [("reward_mean", 3.5)]
 
 
 @pytest.mark.parametrize("name", ["rewards.txt", "rewards.log", "rewards-vanilla-1.log"])

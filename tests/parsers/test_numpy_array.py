@@ -84,6 +84,7 @@ def test_arrays_of_other_things_are_left_alone() -> None:
     """The file's name says what its numbers are."""
     head = b"\x93NUMPY\x01\x00"
     assert detect_format("rewards.npy", head) is FORMAT
+    assert detect_format("SpaceInvaders_PPO.npy", head) is FORMAT
     assert not detect_format("observations.npy", head)
     assert not detect_format("rewards.npy", b"PK")
 

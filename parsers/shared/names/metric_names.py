@@ -199,6 +199,9 @@ def is_prose(name: str) -> bool:
     return not _PROSE_WORDS.isdisjoint(split_words(name))
 
 
+_ALGORITHM_WORDS = _word_set(
+    "a2c a3c acktr c51 ddpg ddqn dpo dqn grpo impala ppo reinforce rloo sac sarsa td3 trpo"
+)
 _REWARD_FILE = re.compile(r"(rewards?|returns?|scores?)[_.-](.+)", re.IGNORECASE)
 _FILE_OF_REWARDS = re.compile(r"(.+)[_.-](rewards|returns|scores)", re.IGNORECASE)
 _OTHER_REWARD_WORDS = METRIC_WORDS | _word_set(
@@ -226,6 +229,16 @@ def reward_of_file(path: str) -> str:
     if (found := _FILE_OF_REWARDS.fullmatch(stem)) and _is_remark(found[1], _WORDS_BEFORE_REWARDS):
         return f"{found[2]} ({found[1]})"
     return stem if is_reward(stem) else ""
+
+
+def series_of_file(path: str) -> str:
+    """The tag of the only numbers in a file: its reward, or its name if that says an algorithm.
+
+    What `SpaceInvaders_PPO.npy` holds is probably a reward, but it does not say so.
+    """
+    stem = PurePath(path).stem
+    is_of_training = not _ALGORITHM_WORDS.isdisjoint(split_words(stem))
+    return reward_of_file(path) or (stem if is_of_training else "")
 
 
 def _is_remark(text: str, others: frozenset[str]) -> bool:
