@@ -142,15 +142,15 @@ def test_an_export_of_many_points_is_that_of_few(
 
 def test_points_are_not_piled_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """However many runs there are, about as many points are held as are allowed."""
-    monkeypatch.setattr("ppo_top.runs.session.MAX_HELD_POINTS", 30_000)
+    monkeypatch.setattr("ppo_top.runs.session.MAX_HELD_POINTS", 15_000)
     for number in range(12):
-        write_unhealthy_run(tmp_path / f"run{number:02}x" / "progress.csv", updates=2_000)
+        write_unhealthy_run(tmp_path / f"run{number:02}x" / "progress.csv", updates=1_000)
     loader = open_loader([tmp_path], Settings(), io.StringIO(), bounded=True)
     assert loader is not None
     with closing(loader):
         for run in loader.complete_runs():
             assert run.held_points == run.points
-            assert sum(each.held_points for each in loader.session.runs.values()) < 90_000
+            assert sum(each.held_points for each in loader.session.runs.values()) < 45_000
 
 
 def test_a_run_whose_logs_disappear_meanwhile_is_reported(

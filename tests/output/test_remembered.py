@@ -57,7 +57,7 @@ def test_what_one_command_judged_the_others_need_not(first: list[str], runs: Pat
 def test_corpus_runs_are_remembered_as_they_were_judged(tmp_path: Path) -> None:
     """A sample of the labelled runs, restored one by one: one of them has changed."""
     folder = tmp_path / "runs"
-    for run in corpus_sample(75):
+    for run in corpus_sample(30):
         shutil.copytree(run, folder / run.name)
     age(folder)
     Printed("status", folder)

@@ -15,7 +15,7 @@ from ppo_top.parsers import formats
 from ppo_top.parsers.base import Parser
 from tests.support.parser_harness import assert_same, chunks, cut_at, feed_parser
 
-DRAWS = int(os.environ.get("PPO_TOP_SMALL_INPUTS", "3000"))
+DRAWS = int(os.environ.get("PPO_TOP_SMALL_INPUTS", "1500"))
 """How many inputs are drawn for each format."""
 
 PIECES = [

@@ -27,7 +27,7 @@ TEXT = {
     "settings-json",
 }
 LARGEST = 2_000_000
-SMALL = 1500
+SMALL = 1000
 
 
 def logs() -> list[Path]:

@@ -209,7 +209,7 @@ def test_a_language_model_without_entropy_is_seen_in_blocks_too(first: float) ->
     assert ("entropy-collapsed" in found) is (first < 0.005)
 
 
-@pytest.mark.parametrize("path", corpus_sample(150), ids=lambda path: path.name)
+@pytest.mark.parametrize("path", corpus_sample(90), ids=lambda path: path.name)
 def test_real_runs_have_the_same_findings(path: Path) -> None:
     """Labelled runs, healthy and harmed."""
     session = load_session([path], Settings(), io.StringIO())

@@ -74,7 +74,7 @@ def test_the_grandparent_of_many_shows_the_same_runs(tmp_path: Path) -> None:
         assert described(tree, whole) == described(tree, tree.partition())
 
 
-@pytest.mark.parametrize("seed", range(3000, 3000 + TREES // 10))
+@pytest.mark.parametrize("seed", range(3000, 3000 + TREES // 20))
 def test_a_directory_of_one_run_shows_that_run(seed: int, tmp_path: Path) -> None:
     """Watched from any folder in the tree, logs are together that are together in the whole."""
     tree = draw_tree(seed, tmp_path / "project")
@@ -86,7 +86,7 @@ def test_a_directory_of_one_run_shows_that_run(seed: int, tmp_path: Path) -> Non
         assert described(tree, found) == described(tree, expected)
 
 
-@pytest.mark.parametrize("seed", range(4000, 4000 + TREES // 10))
+@pytest.mark.parametrize("seed", range(4000, 4000 + TREES // 30))
 def test_live_comes_to_the_same_runs(seed: int, tmp_path: Path) -> None:
     """Logs that grow in turn are put together anew until they are as `check` has them."""
     tree = draw_tree(seed, tmp_path / "project")

@@ -35,11 +35,10 @@ def expected_objects(run: Path, folder: Path) -> list[JsonObject]:
 
 
 @pytest.mark.parametrize("run", DEMO_RUNS, ids=lambda run: run.name)
-@pytest.mark.parametrize("seed", [1, 2])
-def test_live_and_check_agree(run: Path, seed: int, tmp_path: Path) -> None:
+def test_live_and_check_agree(run: Path, tmp_path: Path) -> None:
     """Files that grow in turn, split anywhere, lead to the same metrics and findings."""
     watched = WatchedDirectory(tmp_path / "live")
-    for _ in grow_logs(run, tmp_path / "live" / run.name, parts=12, seed=seed):
+    for _ in grow_logs(run, tmp_path / "live" / run.name, parts=9, seed=1):
         watched.read_and_judge()
     watched.finish()
     assert judged_objects(watched.session) == expected_objects(run, tmp_path / "expected")

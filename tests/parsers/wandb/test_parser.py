@@ -187,9 +187,9 @@ def test_any_cut_gives_the_same(places: list[int]) -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_cut_at_every_byte(version: str) -> None:
-    """A small log cut anywhere is read so far; the rest completes it."""
-    assert_truncation_is_harmless(WandbParser, recorded(f"wandb_{version}/raised"))
+def test_cut_anywhere(version: str) -> None:
+    """A small log cut at every third byte is read so far; the rest completes it."""
+    assert_truncation_is_harmless(WandbParser, recorded(f"wandb_{version}/raised"), stride=3)
 
 
 def test_cut_around_the_blocks() -> None:
