@@ -53,11 +53,16 @@ def _number_of(line: bytes) -> float | None:
     return parse_number(line.decode("ascii", "replace").strip(_AROUND_NUMBERS))
 
 
-def claims(_name: str, head: bytes) -> bool | None:
-    """Whether the first lines are a number each, but for a heading."""
+def claims(name: str, head: bytes) -> bool | None:
+    """Whether the first lines are a number each, but for a heading.
+
+    A heading alone is waited upon only in a file that is named after a reward.
+    """
     lines = head.split(b"\n")[:-1]
     if lines and _HEADING.fullmatch(lines[0]):
         lines = lines[1:]
+        if not lines and not metric_names.reward_of_file(name):
+            return False
     if any(line.strip() and _number_of(line) is None for line in lines):
         return False
     return True if len(lines) >= _FEWEST_LINES else None if len(head) < HEAD_BYTES else False

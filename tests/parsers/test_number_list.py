@@ -51,6 +51,12 @@ def test_only_numbers_make_a_list(head: bytes, answer: bool | None) -> None:
     assert claims("rewards.txt", head) is answer
 
 
+def test_a_console_named_after_an_algorithm_is_not_waited_for() -> None:
+    """Its first line may be words for long."""
+    assert claims("ppo_s1.log", b"training\n") is False
+    assert claims("rewards.txt", b"training\n") is None
+
+
 @pytest.mark.parametrize(
     ("path", "tag"),
     [
