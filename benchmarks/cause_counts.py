@@ -40,6 +40,7 @@ from ppo_top.rules.advice.causes import (
     is_text,
     symptoms_of,
 )
+from ppo_top.rules.advice.symptoms import UNCOUNTED_FACTS
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
@@ -120,6 +121,8 @@ def _count_each(runs: Sequence[Symptoms]) -> dict[str, SymptomCounts]:
     could: dict[str, Counter[str]] = defaultdict(Counter)
     for run in runs:
         for name, holds in run.facts.items():
+            if name in UNCOUNTED_FACTS:
+                continue
             there[name][run.cause] += holds
             could[name][run.cause] += 1
     return {

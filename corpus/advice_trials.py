@@ -46,7 +46,6 @@ _TO = re.compile(rf"\bto (?:about )?{_NUMBER}(?! (?:to|and) )(?! times)\b")
 _BY = re.compile(rf"\bby {_NUMBER}(?: to {_NUMBER})? times")
 _DEFAULT = re.compile(rf"default is {_NUMBER}")
 _NOW = re.compile(rf"\({_NUMBER} (?:now|at first)")
-_SHARE = re.compile(rf"\bto {_NUMBER} % of the run's steps")
 _LOWER = re.compile(r"\b(lower|fewer|smaller|less)\b")
 
 
@@ -80,7 +79,7 @@ def first_advice(folder: Path) -> tuple[str, str]:
     return next((said[0] for said in advice if said), ""), run.evaluation.trainer.id
 
 
-def advised_options(advice: str, trainer: str, options: Options, task: ControlTask) -> Options:
+def advised_options(advice: str, trainer: str, options: Options) -> Options:
     """The settings that a person would change who reads an advice; empty if it names none."""
     if "exploration rate of 0.01 to 0.1, reached within half" in advice:
         return {"exploration_final_eps": 0.03, "exploration_fraction": 0.5}
@@ -89,14 +88,12 @@ def advised_options(advice: str, trainer: str, options: Options, task: ControlTa
     words = (word.rstrip(".,:") for word in re.findall(r"[A-Za-z][\w./]*", advice))
     names = (name for word in words if (name := hyperparameter(word, trainer)) is not None)
     name = next(names, "")
-    value = _advised_value(advice, options.get(name), task.timesteps) if name else None
+    value = _advised_value(advice, options.get(name)) if name else None
     return {name: value} if value is not None else {}
 
 
-def _advised_value(advice: str, own: Any, timesteps: int) -> float | None:
+def _advised_value(advice: str, own: Any) -> float | None:
     """The value that an advice gives, or lets choose: the default where it lies in a range."""
-    if found := _SHARE.search(advice):
-        return int(float(found[1]) / 100 * timesteps)
     if found := _TO.search(advice):
         return float(found[1])
     usual = float(found[1]) if (found := _DEFAULT.search(advice)) else None
@@ -117,7 +114,7 @@ def trial(meta: Meta) -> Meta:
     """Follow the first advice on one run and train again; what came of it."""
     task = CONTROL_TASKS[meta["config"]]
     advice, trainer = first_advice(CORPUS_RUNS / meta["id"])
-    changed = advised_options(advice, trainer, meta["hyperparameters"], task)
+    changed = advised_options(advice, trainer, meta["hyperparameters"])
     result = {
         "run": meta["id"],
         "family": run_family(meta),

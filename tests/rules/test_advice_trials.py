@@ -8,10 +8,7 @@ import pytest
 
 from benchmarks.diagnosis import accuracy_document
 from corpus.advice_trials import advised_options, chosen_runs, regained
-from corpus.tasks import CONTROL_TASKS
 from ppo_top.catalogue.causes import known_causes
-
-TASK = CONTROL_TASKS["harvest-dqn"]  # 8,000 steps
 
 
 @pytest.mark.parametrize(
@@ -25,7 +22,11 @@ TASK = CONTROL_TASKS["harvest-dqn"]  # 8,000 steps
             {},
             {"learning_rate": 0.0001},
         ),
-        ("set learning_starts to 1 % of the run's steps", {}, {"learning_starts": 80}),
+        (
+            "set learning_starts to 1000, in a long run to 1 % of its steps",
+            {},
+            {"learning_starts": 1000},
+        ),
         (
             "lower learning_rate (0.1 now), by 10 to 100 times",
             {"learning_rate": 0.1},
@@ -56,7 +57,7 @@ def test_an_advice_names_an_option_and_a_value_or_it_is_not_followed(
     advice: str, options: dict[str, Any], expected: dict[str, Any]
 ) -> None:
     """In a range the default, if it lies there; else the end next to it, or the middle."""
-    found = advised_options(advice, "sb3", options, TASK)
+    found = advised_options(advice, "sb3", options)
     assert found == pytest.approx(expected)
 
 
@@ -64,7 +65,7 @@ def test_sentences_that_name_settings_in_words_are_advice_that_is_given() -> Non
     """The two that are understood without an option's name."""
     texts = [text for cases in known_causes().texts.values() for text in cases]
     said = {advice for text in texts for advice in text.remedies}
-    understood = {each for each in said if advised_options(each, "unknown", {}, TASK)}
+    understood = {each for each in said if advised_options(each, "unknown", {})}
     assert any("exploration rate" in each for each in understood)
     assert any("target entropy" in each for each in understood)
 

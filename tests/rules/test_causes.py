@@ -10,7 +10,7 @@ from benchmarks.cause_counts import TABLE, Symptoms, count_symptoms, table_lines
 from corpus.causes import FAULTS_BY_CAUSE, named_causes
 from ppo_top.catalogue.causes import ANY_CASE, cause_counts, known_causes
 from ppo_top.model import Finding, Mark, Profile, Severity, SeverityChange
-from ppo_top.rules.advice.causes import RULE_PREFIX, cause_scores, likely_causes
+from ppo_top.rules.advice.causes import RULE_PREFIX, cause_scores, cause_text, likely_causes
 from ppo_top.rules.advice.contradictions import (
     direction_of,
     keep_consistent,
@@ -102,13 +102,22 @@ def test_counting_says_in_how_many_of_the_runs_that_could_show_it() -> None:
         Symptoms({"fault": "gamma-0"}, "", {"approx KL 0": False, "rule reward-crash": True}),
         Symptoms({"fault": "gamma-0"}, "", {}),
         Symptoms({"fault": "lr-x100"}, "", {"approx KL 0": True, "once": True}),
+        Symptoms(
+            {"fault": "gamma-0"}, "", {"learned nothing, and no size of updates is logged": True}
+        ),
+        Symptoms(
+            {"fault": "gamma-0"}, "", {"learned nothing, and no size of updates is logged": True}
+        ),
     ]
     head, totals, *lines = (line.split("\t") for line in table_lines(count_symptoms(runs)))
     of = {line[0]: dict(zip(head, line, strict=True)) for line in (totals, *lines)}
-    assert (of["runs"]["horizon"], of["runs"]["step too large"]) == ("3", "1")
+    assert (of["runs"]["horizon"], of["runs"]["step too large"]) == ("5", "1")
     assert (of["approx KL 0"]["horizon"], of["approx KL 0"]["step too large"]) == ("1/2", "1/1")
-    assert of["rule reward-crash"]["horizon"] == "2/3"
+    assert of["rule reward-crash"]["horizon"] == "2/5"
     assert "once" not in of
+    assert (
+        "learned nothing, and no size of updates is logged" not in of
+    )  # it only chooses what is advised
     assert {line[1] for line in lines} == {"", "control"}
     assert TABLE.exists()
 
@@ -238,6 +247,28 @@ def test_what_is_not_logged_is_not_known() -> None:
 # --- reports ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("rise", "logged", "holds"),
+    [
+        (0.0, {}, True),
+        (3.0, {}, False),
+        (0.0, {"lr": 3e-4}, False),
+        (0.0, {"approx_kl": 0.3}, False),
+    ],
+)
+def test_a_run_that_has_learned_nothing_needs_a_much_lower_rate(
+    rise: float, logged: DrawnColumns, holds: bool
+) -> None:
+    """A rate a few times too high learns for a while; what the log measures says more."""
+    reward: DrawnColumns = {"reward_mean": lambda i: 20.0 + jitter(i) + rise * min(i, 20)}
+    seen = facts_at_end({**reward, **logged}, count=60)
+    fact = "learned nothing, and no size of updates is logged"
+    assert (fact in seen) == holds
+    text = cause_text("step too large", dict.fromkeys(seen, True), "on-policy")
+    factor = "10 to 100" if holds else "3 to 10"
+    assert text.remedies[0] == f"lower {{learning_rate:, by {factor} times}}"
+
+
 def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
     """The log says 1e-8: too low is the cause, and nothing in the report lowers it further."""
     still: DrawnColumns = {"lr": 1e-8, "approx_kl": 1e-9, "clip_fraction": 0.0, "entropy": 0.69}
@@ -350,7 +381,7 @@ def test_the_direction_of_advice(advice: str, direction: tuple[str, int] | None)
         ("less action noise, or an exploration rate that falls", ("exploration", -1)),
         ("a final exploration rate of 0.01 to 0.1", ("exploration", -1)),
         ("raise gamma to 0.99", ("gamma", 1)),
-        ("set learning_starts to 1 % of the run's steps", None),
+        ("set learning_starts to 1000, in a long run to 1 % of its steps", None),
         ("check the sign of the reward", None),
     ],
 )

@@ -129,6 +129,16 @@ def learned_before(run: RuleContext) -> bool | None:
     return None if run.reward is None else run.reward.gained
 
 
+def learned_nothing_unmeasured(run: RuleContext) -> bool | None:
+    """The reward is flat and never rose; nothing in the log says how large updates are.
+
+    At a learning rate that is only a few times too high a run learns for a while.
+    """
+    if run.reward is None or "approx_kl" in run.histories or _rate(run) is not None:
+        return None
+    return run.reward.flat and not run.reward.gained
+
+
 def reward_constant(run: RuleContext) -> bool | None:
     """The reward has been the same in every row."""
     return None if run.reward is None or run.reward.count < 3 else run.reward.constant
@@ -257,6 +267,9 @@ def grew_to_limit(run: RuleContext) -> bool | None:
     return cut and not grew and run.keeps_gain
 
 
+UNCOUNTED_FACTS = frozenset({"learned nothing, and no size of updates is logged"})
+"""Facts that choose what is advised, and repeat others that the causes are ranked by."""
+
 FACTS: Mapping[str, Fact] = {
     "learning rate far above its default": rate_high,
     "learning rate far below its default": rate_low,
@@ -267,6 +280,7 @@ FACTS: Mapping[str, Fact] = {
     "more than 30 epochs an update": many_epochs,
     "fewer than 64 steps an update": rollout_tiny,
     "reward had risen before": learned_before,
+    "learned nothing, and no size of updates is logged": learned_nothing_unmeasured,
     "reward constant": reward_constant,
     "reward always 0": reward_zero,
     "reward below its start": below_start,

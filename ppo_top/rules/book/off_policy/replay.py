@@ -312,7 +312,7 @@ RULES = (
         ranks_causes=True,
         causes=("learning starts only after more steps than the run has",),
         remedies=(
-            "set learning_starts to 1 % of the run's steps",
+            "set learning_starts to 1000, in a long run to 1 % of its steps",
             "check that the update is called at all",
         ),
         source="SB3's documentation: learning_starts is how many steps are collected first",
