@@ -31,6 +31,8 @@ from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 _SURE_OF_AXIS = 3
 """After as many steps of one kind, a coarser one in a line is not the step."""
 _MAX_KINDS = 256
+_MOST_STEPS_A_RECORD = 10
+"""A heading of more steps than that for each record so far does not count them."""
 
 _BLOCK_HEADING = re.compile(
     r"\s*Learning iteration \d+/\d+\s*$|=== \[[^\]]{1,80}\] - METRICS STEP \d+ ==="
@@ -260,6 +262,8 @@ class ProcessStream:
         if len(self._kinds_below_headings) < _MAX_KINDS:
             self._kinds_below_headings.add(kind)
         is_only_kind = self._headings_only and self._kinds_below_headings == {kind}
+        counts_records = self.step <= _MOST_STEPS_A_RECORD * max(1, self._record_count)
+        is_only_kind = is_only_kind and counts_records
         if self._steps_are_stray or (kind in self._kinds_here and is_only_kind):
             self._steps_are_stray = True
             self.step += 1

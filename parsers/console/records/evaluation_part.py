@@ -18,7 +18,7 @@ _EVALUATION = re.compile(
 )
 _TRAINING = re.compile(rf"{_START}(?:(?:training|train phase)(?![\w/])|训练)\D*", re.IGNORECASE)
 _LABEL = re.compile(
-    r"\W{0,8}(?:eval(?:uat(?:ion|ing|e))?|test(?:ing)?|valid(?:ation)?)"
+    r"\W{0,8}(?:eval(?:uat(?:ion|ing|e))?|test(?:ing)?|val(?:id(?:ation)?)?)"
     r"(?:\s?[\]):|]\W{0,8}|\s?\.{3}\s{0,8}|\s{1,8}[-–—]{1,2}\s{1,8}"
     r"|\s{1,8}(?=(?:episode|ep|step|iteration|iter|epoch|update)\b))",
     re.IGNORECASE,

@@ -50,6 +50,9 @@ _LEADING_NUMBER = re.compile(
 )
 """`120 reward: 21.5 loss: 0.3`, as `print(step, "reward:", ...)` writes it; `120 episodes: ...`."""
 _FEWEST_PAIRS_OF_LAYOUT = 4
+_STATISTICS = frozenset({"std", "min", "max", "median"})
+_MEAN = re.compile(r"[ _](?:mean|avg|average|std|min|max|median)$", re.IGNORECASE)
+"""`reward mean=0.8 std=0.2`: the second number is the reward's, too."""
 _EPISODE_COUNT_NAMES = (
     *("episodes", "nepisodes", "numepisodes", "episodecount"),
     *languages.EPISODE_COUNTS,
@@ -94,6 +97,8 @@ def parse_field(text: str) -> list[Pair] | None:
         if match is None or _CLOCK_START.match(text, match.start("value")):
             return found if _are_written_out(found) else None
         pair = _make_pair(match)
+        if found and pair.key.lower() in _STATISTICS and (mean := _MEAN.search(found[-1].key)):
+            pair = pair._replace(key=f"{found[-1].key[: mean.start()]} {pair.key}")
         if pair.is_blank_separated and metric_names.is_prose(pair.key):
             return None
         found.append(pair)
@@ -159,7 +164,7 @@ def parse_line(text: str, bare_steps_count: bool | None = None) -> ConsoleRecord
     found, is_whole = _read_fields(normal, bare_steps_count)
     if found is None or found.step is None:
         return sentences.parse_line(text) or _read_around_step(normal, bare_steps_count) or found
-    return found if is_whole else _with_sentence(found, text)
+    return found if is_whole else _with_sentence(found, normal)
 
 
 def _read_after_number(text: str, bare_steps_count: bool | None) -> ConsoleRecord | None:

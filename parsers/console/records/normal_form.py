@@ -22,8 +22,10 @@ Pairs without a sign between have bars: `51000 / 1000000 eps 0.9 | avgR -0.9`.""
 _BRACKETED_EPISODES = re.compile(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
 """How many episodes are done, with the unit behind the number: `[   1000 eps] reward=0.6`."""
 _BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
-_LABEL = re.compile(r"^\[[A-Za-z][\w .-]{0,30}\](?=\[)")
-"""`[grpo][step=12] reward=0.5`."""
+_LABEL = re.compile(
+    r"^\[[A-Za-z][\w .-]{0,30}\](?:(?=\[)| (?=(?:[Cc]ompleted |[Ff]inished )?[Ee]pisode:? #?\d))"
+)
+"""`[grpo][step=12] reward=0.5`, `[Simple DQN] Episode 3, Reward: 21.5`."""
 _ACME_LINE = re.compile(
     rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
 )
@@ -53,13 +55,13 @@ _GLUED_STEP = re.compile(
 """`Episode7: reward 21.5`, `EP_7 reward 21.5`."""
 _GLUED_DIGIT = re.compile(r"[ehnprEHNPR][-_]?\d")
 """In each of them, and found sooner."""
-_WINDOW_WORDS = ("over", "of", "in", "for", "Over", "Of", "In", "For", "OVER", "OF", "IN", "FOR")
+_WINDOW_WORDS = ("over", "of", "in", "for", "Over", "Of", "In", "For", "OVER", "OF", "IN", "FOR", "last", "past")
 _WINDOW = re.compile(
     r"(?i)(?:(?<=reward|return|length)|(?<=rewards|returns)|(?<=score)|(?<=scores))"
-    r" (?:over|of|in|for) (?:the )?"
-    r"((?:last |past |previous )?\d{1,7} \w{1,12})(?=\s?[:=])"
+    r" (?:(?:over|of|in|for) (?:the )?((?:last |past |previous )?\d{1,7} \w{1,12})"
+    r"|((?:last|past|previous) \d{1,7} \w{1,12}))(?=\s?[:=])"
 )
-"""`Average reward over last 100 episodes: 21.5`."""
+"""`Average reward over last 100 episodes: 21.5`, `Avg reward last 100 episodes: 21.5`."""
 _COUNT_INSIDE = re.compile(
     r"(?i)\b(mean|avg|average) (\d{1,4}) (episodes?) (reward|return|score|length)"
 )
@@ -134,7 +136,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("→", partial(_ARROW.sub, ": ")),
     (" episode", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),
     (" Episode", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),
-    *((f" {word} ", partial(_WINDOW.sub, r" (\1)")) for word in _WINDOW_WORDS),
+    *((f" {word} ", partial(_WINDOW.sub, r" (\1\2)")) for word in _WINDOW_WORDS),
     ("(", partial(_MEAN_REMARK.sub, _remark_as_word)),
     ("[", _unwrap_brackets),
 )

@@ -436,6 +436,12 @@ def test_a_list_of_rewards_is_that_of_several_agents() -> None:
     assert "Rewards_1" not in read(f"Episode 3 | Loss: 1 | Rewards: {list(range(20))}").points
 
 
+def test_a_spread_behind_a_mean_is_that_of_the_mean() -> None:
+    """Alone, `std` would be the policy's."""
+    got = read("Iter 2 | reward mean=0.848 std=0.216 min=-1.0 | std=0.5")
+    assert list(got.values_by_step()) == ["Iter", "reward mean", "reward std", "reward min", "std"]
+
+
 def test_a_number_in_percent_says_so_in_its_name() -> None:
     """The value stays as it was printed."""
     got = read("Episode 30 | Avg Reward: 7.32 | Win Rate: 0.55% | clip%: 6.2% | KL: 0.01")

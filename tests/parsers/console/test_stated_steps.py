@@ -20,6 +20,32 @@ def test_a_debug_line_now_and_then_is_no_step() -> None:
     assert read.counts_updates
 
 
+def test_a_step_far_above_the_number_of_records_is_no_count_of_them() -> None:
+    """keras-rl's cousins: rewards all along, and `Step 50000` now and then."""
+    log = "".join(
+        f"Avg learning reward last 100 episodes: {n}.5\n" + f"Step {n * 17_000}\n" * (n % 3 == 0)
+        for n in range(1, 31)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    steps = read.steps("Avg learning reward (last_100_episodes)")
+    assert steps == [1, 2, 3, *(n // 3 * 51_000 for n in range(3, 30))]
+
+
+@pytest.mark.parametrize("label", ["", "[Simple DQN] "])
+def test_the_step_at_which_an_episode_ends_is_its_length(label: str) -> None:
+    """`Truncated at step 1000`: the number of the episode counts on."""
+    log = "".join(
+        f"{label}Episode {n} - Truncated at step 1000. Reward: {n}.50\n"
+        if n % 3
+        else f"{label}Completed Episode {n}/20, Reward: {n}.50, Length: 64\n"
+        for n in range(1, 21)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    points = read.values_by_step()
+    rewards = {*points["reward"], *points["Reward"]}
+    assert rewards == {(n, n + 0.5) for n in range(1, 21)}
+
+
 def test_a_heading_is_the_step_of_what_stands_below_it() -> None:
     """One record of each kind a heading: it is theirs."""
     log = "".join(f"Iteration {n}\nreward: {n}.5\nkl: 0.{n}\n" for n in range(1, 9))
