@@ -65,6 +65,20 @@ def test_a_learning_rate_that_no_optimiser_survives(rate: float, speaks: bool) -
     assert ("learning-rate-extreme" in found) is speaks
 
 
+@pytest.mark.parametrize(
+    ("trainer", "logged", "speaks"),
+    [("unknown", {}, False), ("unknown", {"total_loss": 0.5}, True), ("sb3", {}, True)],
+)
+def test_a_table_of_values_learns_with_a_large_rate(
+    trainer: str, logged: DrawnColumns, speaks: bool
+) -> None:
+    """Where nothing tells of an optimiser, 0.15 is worth a look."""
+    made = draw_rows({"lr": 0.15, "reward_mean": flat, **logged}, 8)
+    found = findings(Profile(trainer, "unknown"), made)
+    assert ("learning-rate-extreme" in rules_found(found, WARN)) is speaks
+    assert "learning-rate-extreme" in rules_found(found)
+
+
 @pytest.mark.parametrize(("rate", "speaks"), [(0.0098, False), (0.0102, True)])
 def test_preference_training_has_a_learning_rate_too(rate: float, speaks: bool) -> None:
     """Whatever its loss and margins say: no language model survives such steps."""

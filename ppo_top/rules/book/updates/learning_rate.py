@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ppo_top.catalogue import UNKNOWN_TRAINER
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
@@ -81,8 +82,13 @@ def rate_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     limit = limits["high"] if high else limits["low"]
     why = "no optimiser learns with steps this large" if high else "nothing will change"
     message = f"{whose} is {num(value)}: {why}"
-    harmless = run.keeps_gain or CRITIC_RATE in run.facts
+    harmless = run.keeps_gain or CRITIC_RATE in run.facts or (high and _may_be_tabular(run))
     return Assessment(WATCH if harmless else WARN, value, limit, message)
+
+
+def _may_be_tabular(run: RuleContext) -> bool:
+    """Whether nothing tells that there is an optimiser: a table of values learns with 0.1 or so."""
+    return run.trainer.id == UNKNOWN_TRAINER.id and not run.has_updates
 
 
 def _rate_unusual(run: RuleContext, limits: RuleLimits) -> Assessment | None:
