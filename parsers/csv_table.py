@@ -138,9 +138,11 @@ class CsvParser(RowParser):
         step = None if at is None else as_step(at)
         if step is not None and self._episode_index is not None:
             step = self._episodes.count_on(_value_at(numbers, self._episode_index), step)
-        name = self._runs.column
-        if name is not None and name < len(cells):
-            self._runs.turn_to(cells[name], step, _value_at(numbers, self._runs.counter))
+        named = self._runs.columns
+        if named and max(named) < len(cells):
+            self._runs.turn_to(
+                [cells[at] for at in named], step, _value_at(numbers, self._runs.counter)
+            )
         run = self._runs.current
         run.count += 1
         if self._step_index is None:
@@ -183,7 +185,8 @@ class CsvParser(RowParser):
         if self._counts_rows and _hold_row_of_words(columns):
             return False
         rows, run = len(columns[0]), self._runs.current
-        if self._runs.column is not None and not self._runs.goes_on(columns[self._runs.column]):
+        named = self._runs.columns
+        if named and not self._runs.goes_on([columns[at] for at in named]):
             return False
         try:
             if self._step_index is None:

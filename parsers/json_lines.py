@@ -59,7 +59,7 @@ class JsonLinesParser(RowParser):
         self._step_is_count = False
         self._step = TableStep[Segment]()
         self._runs = TableRuns()
-        self._run_tag: str | None = None
+        self._run_tags: Sequence[str] | None = None
         """The key of what tells trainings apart; "" if the first record has none."""
         self._counter_tag = ""
 
@@ -130,17 +130,17 @@ class JsonLinesParser(RowParser):
 
     def _go_on_with_run(self, rows: Rows, tags: Sequence[str]) -> bool:
         """Whether all rows of a block go on with the training of the row before."""
-        key = self._find_run_tag(tags)
-        return not key or self._runs.goes_on([row[key] for row in rows])
+        keys = self._find_run_tags(tags)
+        return not keys or self._runs.goes_on([[row[key] for row in rows] for key in keys])
 
-    def _find_run_tag(self, tags: Sequence[str]) -> str:
-        """The key, among those of the first record, of what tells trainings apart."""
-        if self._run_tag is None:
+    def _find_run_tags(self, tags: Sequence[str]) -> Sequence[str]:
+        """The keys, among those of the first record, of what tells trainings apart."""
+        if self._run_tags is None:
             step = self._step.key_of(tags)
             self._runs.read_header(tags, None if step is None else tags.index(step))
-            self._run_tag = "" if self._runs.column is None else tags[self._runs.column]
+            self._run_tags = [tags[at] for at in self._runs.columns]
             self._counter_tag = "" if self._runs.counter is None else tags[self._runs.counter]
-        return self._run_tag
+        return self._run_tags
 
     def _add_column(self, tag: str, axes: RowAxes, cells: Sequence[Any]) -> None:
         columns = self._runs.current.columns
@@ -206,9 +206,10 @@ class JsonLinesParser(RowParser):
 
     def _turn_to_run(self, flat: Mapping[str, object], step: int | None) -> TableRun:
         """The training of a record."""
-        if (key := self._find_run_tag(list(flat))) in flat:
+        keys = self._find_run_tags(list(flat))
+        if keys and all(key in flat for key in keys):
             count = number_of(self._counter_tag, flat.get(self._counter_tag))
-            self._runs.turn_to(str(flat[key]), step, count)
+            self._runs.turn_to([str(flat[key]) for key in keys], step, count)
         return self._runs.current
 
     def _pop_batch(self) -> Batch:

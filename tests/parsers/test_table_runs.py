@@ -148,6 +148,17 @@ def test_without_steps_nothing_begins_anew() -> None:
     assert read(data).keys() == {""}
 
 
+def test_agents_and_their_seeds_are_trainings() -> None:
+    """Both columns tell; the loss of the policy tells nothing."""
+    cells = [("DQN (ours)", 1), ("DQN (ours)", 2), ("SB3 DQN", 1)]
+    table = "".join(f"{name},{seed},{n},{n}.5\n" for name, seed in cells for n in range(1, 13))
+    found = read(f"agent,seed,episode,reward\n{table}".encode())
+    assert found.keys() == {"", "agent-DQN_ours_-seed-2", "agent-SB3_DQN-seed-1"}
+    assert {tuple(each.steps("reward")) for each in found.values()} == {tuple(range(1, 13))}
+    losses = "".join(f"{n},0.{n},{n}.5\n" for n in (*range(1, 13), *range(1, 13)))
+    assert read(f"episode,policy,reward\n{losses}".encode()).keys() == {""}
+
+
 def test_each_training_is_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Listed under the file, with as many updates as it has rows, and no restart."""
     (tmp_path / "results.csv").write_bytes(table([*rows(1), *rows(2), *rows(3)]))

@@ -55,7 +55,22 @@ _GLUED_STEP = re.compile(
 """`Episode7: reward 21.5`, `EP_7 reward 21.5`."""
 _GLUED_DIGIT = re.compile(r"[ehnprEHNPR][-_]?\d")
 """In each of them, and found sooner."""
-_WINDOW_WORDS = ("over", "of", "in", "for", "Over", "Of", "In", "For", "OVER", "OF", "IN", "FOR", "last", "past")
+_WINDOW_WORDS = (
+    "over",
+    "of",
+    "in",
+    "for",
+    "Over",
+    "Of",
+    "In",
+    "For",
+    "OVER",
+    "OF",
+    "IN",
+    "FOR",
+    "last",
+    "past",
+)
 _WINDOW = re.compile(
     r"(?i)(?:(?<=reward|return|length)|(?<=rewards|returns)|(?<=score)|(?<=scores))"
     r" (?:(?:over|of|in|for) (?:the )?((?:last |past |previous )?\d{1,7} \w{1,12})"

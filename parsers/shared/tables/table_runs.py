@@ -1,4 +1,4 @@
-"""The trainings of one table: a column holds the seed, or the name, of each row's training."""
+"""The trainings of one table: columns hold the seed, agent or name of each row's training."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from ppo_top.parsers.shared.text.number_text import parse_number
 
 _RUN_COLUMNS = frozenset({"seed", "run", "trial", "fold", "experiment"})
 """Normalised names of columns, without `id`, `name` or `number` at their end."""
+_WORD_COLUMNS = frozenset({"agent", "algo", "algorithm", "method", "policy"})
+"""Columns of names; a number in them is something else, as the loss of the policy."""
 _SUFFIX = re.compile(r"(id|name|number|no)$")
 _COUNTERS = frozenset({"episode", "episodes", "iteration", "update", "epoch"})
 """Columns beside the step that may count on where the seed changes."""
@@ -41,70 +43,89 @@ class TableRun:
         return Batch(self.columns.pop_points(), settings, notes=notes, stored_run=self.name)
 
 
+RunCells = tuple[float | str, ...]
+"""What stands in the columns that name trainings."""
+
+
 class TableRuns:
     """Knows to which training a row belongs (`current`).
 
-    Another one takes evidence of two kinds: the cell differs, and the steps begin anew. A new seed
+    Another one takes evidence of two kinds: a cell differs, and the steps begin anew. A new seed
     in each episode of one training, or a `run` that counts episodes, is none.
     """
 
     def __init__(self) -> None:
         self.current = TableRun("", {})
-        self.column: int | None = None
+        self.columns: Sequence[int] = ()
         self.counter: int | None = None
         self.last_count: float | None = None
         """The value in the column `counter` of the row before, also of one read in a block."""
-        self._name = ""
-        self._cell: float | str = ""
+        self._names: list[str] = []
+        self._cells: RunCells = ()
         self._first_step: int | None = None
-        self._by_cell: dict[float | str, TableRun] = {}
+        self._by_cells: dict[RunCells, TableRun] = {}
         self._touched = [self.current]
         self._is_interleaved = False
 
     def read_header(self, names: Sequence[str], step: int | None) -> None:
-        """Look for the column that names trainings; without steps nothing begins anew."""
+        """Look for the columns that name trainings; without steps nothing begins anew."""
         if step is None:
             return
-        for index, name in enumerate(names):
-            plain = _SUFFIX.sub("", normalise(name))
-            if plain in _RUN_COLUMNS and index != step:
-                self.column, self._name = index, plain
-                break
+        plain = [_SUFFIX.sub("", normalise(name)) for name in names]
+        named = [(at, name) for at, name in enumerate(plain) if at != step]
+        words = [(at, name) for at, name in named if name in _WORD_COLUMNS]
+        found = [*words, *[(at, name) for at, name in named if name in _RUN_COLUMNS][:1]]
+        self.columns, self._names = [at for at, _ in found], [name for _, name in found]
         for index, name in enumerate(names):
             if index != step and normalise(name) in _COUNTERS:
                 self.counter = index
                 return
 
-    def turn_to(self, text: str, step: int | None, count: float | None = None) -> None:
-        """Turn to the training of a row, by its cell in the column and its step.
+    def turn_to(self, texts: Sequence[str], step: int | None, count: float | None = None) -> None:
+        """Turn to the training of a row, by its cells in the columns and its step.
 
         `count`: the row's value in the column `counter`.
         """
         last, self.last_count = self.last_count, count
-        if self._by_cell and last is not None and count == last + 1:
+        if self._by_cells and last is not None and count == last + 1:
             return
-        number = parse_number(text)
-        cell = text.strip() if number is None else number
-        if step is None or cell == self._cell or cell == "":
+        cells = self._cells_of(texts)
+        if step is None or cells == self._cells or "" in cells:
             return
-        known = self._by_cell.get(cell)
-        if known is None and (not self._by_cell or self._begins(step)):
-            known = self._begin(cell, text, step)
+        known = self._by_cells.get(cells)
+        if known is None and (not self._by_cells or self._begins(step)):
+            known = self._begin(cells, texts, step)
         if known is None or (known is not self.current and step < known.step):
             return
-        self._cell = cell
+        self._cells = cells
         if known is not self.current:
             self._is_interleaved = self._is_interleaved or known.count > 0
             self.current = known
             self._touched = [*(run for run in self._touched if run is not known), known]
 
-    def goes_on(self, cells: Sequence[object]) -> bool:
-        """Whether all rows of a block belong to the training of the row before it."""
-        first = cells[0]
-        text = first.decode("utf-8", "replace") if isinstance(first, bytes) else str(first)
-        number = parse_number(text)
-        same = self._cell == (text.strip() if number is None else number)
-        return same and cells.count(first) == len(cells)
+    def goes_on(self, columns: Sequence[Sequence[object]]) -> bool:
+        """Whether all rows of a block belong to the training of the row before it.
+
+        `columns`: the cells of its rows, for each of the columns that name trainings.
+        """
+        firsts = [column[0] for column in columns]
+        texts = [
+            first.decode("utf-8", "replace") if isinstance(first, bytes) else str(first)
+            for first in firsts
+        ]
+        same = self._cells_of(texts) == self._cells
+        return same and all(
+            column.count(first) == len(column)
+            for column, first in zip(columns, firsts, strict=True)
+        )
+
+    def _cells_of(self, texts: Sequence[str]) -> RunCells:
+        cells: list[float | str] = []
+        for name, text in zip(self._names, texts, strict=True):
+            number = parse_number(text)
+            is_other = number is not None and name in _WORD_COLUMNS
+            cells.append(0.0 if is_other else text.strip() if number is None else number)
+        return tuple(cells)
 
     def pop_batches(self) -> list[Batch]:
         """A batch for each training that was read since the last call, the current one last."""
@@ -129,21 +150,25 @@ class TableRuns:
         last = self.current.step
         return step <= last and (step <= first or step * _START_SHARE <= last)
 
-    def _begin(self, cell: float | str, text: str, step: int) -> TableRun:
-        settings: dict[str, ConfigValue] = {"seed": cell} if self._name == "seed" else {}
-        if not self._by_cell:
+    def _begin(self, cells: RunCells, texts: Sequence[str], step: int) -> TableRun:
+        said = dict(zip(self._names, cells, strict=True))
+        settings: dict[str, ConfigValue] = {"seed": said["seed"]} if "seed" in said else {}
+        if not self._by_cells:
             run, self._first_step = self.current, step
             run.settings = settings
-        elif len(self._by_cell) >= _MAX_RUNS:
+        elif len(self._by_cells) >= _MAX_RUNS:
             return self.current
         else:
-            note = _NOTE.format(len(self._by_cell) + 1, self._name, text.strip())
-            run = TableRun(self._free_name(text), settings, note)
-        self._by_cell[cell] = run
+            what, which = " and ".join(self._names), ", ".join(text.strip() for text in texts)
+            note = _NOTE.format(len(self._by_cells) + 1, what, which)
+            run = TableRun(self._free_name(texts), settings, note)
+        self._by_cells[cells] = run
         return run
 
-    def _free_name(self, text: str) -> str:
-        """`seed-7`; with a number where another cell has the same name in a path."""
-        name = f"{self._name}-{_UNFIT.sub('_', text.strip())}"[:_MAX_NAME_CHARS]
-        taken = {run.name for run in self._by_cell.values()}
+    def _free_name(self, texts: Sequence[str]) -> str:
+        """`seed-7`; with a number where other cells have the same name in a path."""
+        parts = zip(self._names, texts, strict=True)
+        whole = "-".join(f"{name}-{_UNFIT.sub('_', text.strip())}" for name, text in parts)
+        name = whole[:_MAX_NAME_CHARS]
+        taken = {run.name for run in self._by_cells.values()}
         return name if name not in taken else f"{name}-{len(taken) + 1}"
