@@ -16,6 +16,7 @@ from typing import NamedTuple
 import pytest
 
 import ppo_top
+from tests.support.event_files import event_record, scalar_record
 
 UPDATES = 50
 FALLS_AT = 35
@@ -219,3 +220,20 @@ def test_battles_won_are_read_where_no_reward_is_printed(tmp_path: Path) -> None
     ]
     tests = {each.value for each in ppo_top.points(tmp_path) if each.concept == "eval_win_rate"}
     assert tests == {0.25}
+
+
+def test_rewards_written_one_environment_after_the_other_are_no_restart(tmp_path: Path) -> None:
+    """Stable-Baselines 2 writes, after each update, all episodes of the first one, then others'."""
+    tags = ("loss/policy_gradient_loss", "loss/value_function_loss", "loss/entropy_loss")
+    log = event_record(file_version="brain.Event:2")
+    for update in range(1, 41):
+        start = update * 1024
+        log += b"".join(scalar_record(tag, start, 0.5 / update, 1e9 + update) for tag in tags)
+        ends = [start + environment + at for environment in range(4) for at in (100, 300, 700)]
+        log += b"".join(
+            scalar_record("episode_reward", end, update + end % 7, 1e9 + update) for end in ends
+        )
+    (tmp_path / "events.out.tfevents.1700000000.host").write_bytes(log)
+    (run,) = ppo_top.check(tmp_path)["runs"]
+    assert (run["producer"], run["progress"]["updates"]) == ("baselines", 40)
+    assert "restarted" not in {finding["rule"] for finding in run["findings"]}
