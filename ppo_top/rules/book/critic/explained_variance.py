@@ -157,11 +157,15 @@ def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, loss.last, limits["loss"], message)
 
 
+NO_VARIANCE = 1e-12
+"""Returns that vary no more are all the same."""
+
+
 def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Predicted values and returns differ in scale."""
     spread, of_returns = run.value("value_var", 0), run.value("return_var")
     mean, of_mean = run.value("value_mean"), run.value("return_mean")
-    if of_returns is None or of_returns <= limits["least"]:
+    if of_returns is None or of_returns <= NO_VARIANCE:
         return None
     if spread is not None and not limits["low"] <= spread / of_returns <= limits["high"]:
         message = f"spread of values and returns differ: {num(spread)} against {num(of_returns)}"
@@ -319,7 +323,6 @@ RULES = (
             "high": 10.0,
             "grown": 20.0,
             "deviations": 2.0,
-            "least": 1e-12,
             "warmup": 30,
         },
         persistence=k_of_n(8, 10),
