@@ -281,6 +281,11 @@ GUESSES = [
     ("vf_ev", "explained_variance"),
     ("mean_score_100", "reward_mean"),
     ("score_std", None),
+    ("reward_sum", "reward_mean"),
+    ("Avg learning reward", "reward_mean"),
+    ("Avg testing reward", "eval_reward_mean"),
+    ("val_best_score", None),
+    ("best_eval_reward", None),
 ]
 
 
