@@ -34,7 +34,7 @@ from ppo_top.settings import Settings
 from ppo_top.views.run_view import make_run_view
 
 TRIALS_FILE = Path(__file__).resolve().parent / "advice_trials.json"
-MAX_TRIALS, MAX_SECONDS = 40, 25.0
+MAX_TRIALS, MAX_SECONDS = 20, 25.0
 MOST_SEEDS = 3
 REGAINED = 0.8
 """The share of the healthy gain that counts as regained."""

@@ -8,6 +8,7 @@ from ppo_top.model import Profile, Sample, Severity
 from tests.rules import (
     specifications_course,
     specifications_llm,
+    specifications_replay,
     specifications_step,
     specifications_text,
     specifications_value,
@@ -19,6 +20,7 @@ PAIRS = (
     *specifications_step.PAIRS,
     *specifications_value.PAIRS,
     *specifications_llm.PAIRS,
+    *specifications_replay.PAIRS,
     *specifications_text.PAIRS,
     *specifications_course.PAIRS,
 )
