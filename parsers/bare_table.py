@@ -13,13 +13,12 @@ from itertools import pairwise
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import parse_unix_time
-from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
+from ppo_top.parsers.shared.tables.number_rows import MOST_COLUMNS, NumberRowsParser, Places
 from ppo_top.parsers.shared.tables.table_header import find_delimiter
 from ppo_top.parsers.shared.text.number_text import parse_number
 
 _FEWEST_LINES = 3
 _FEWEST_COLUMNS = 2
-_MOST_COLUMNS = 30
 
 
 class BareTableParser(NumberRowsParser):
@@ -83,7 +82,7 @@ def claims(name: str, head: bytes) -> bool | None:
     if lines and _are_pandas_names(lines[0].decode("ascii", "replace").split(",")):
         lines = lines[1:]
     rows = [_numbers_of(line) for line in lines]
-    if not all(_FEWEST_COLUMNS <= len(row) == len(rows[0]) <= _MOST_COLUMNS for row in rows):
+    if not all(_FEWEST_COLUMNS <= len(row) == len(rows[0]) <= MOST_COLUMNS for row in rows):
         return False
     counts = [row[0] for row in rows]
     rises = all(

@@ -15,6 +15,10 @@ UNSURE_CONSOLE_NAMES = (
     rf"(?:out|run|results?|progress|rewards?|returns?|episodes?|{_ALGORITHMS})[\w-]*\.txt$|log\Z"
 )
 """Names of consoles that other texts have, too: their content decides."""
+_NUMBERS = (
+    r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|csv|dat|log)$"
+    rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.(?:txt|csv|dat|log|out)$)"
+)
 
 FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "bare_table": {
@@ -56,12 +60,8 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
         "mlflow-run": r"^meta\.yaml$",
     },
     "notebook": {"notebook": r"\.ipynb$"},
-    "number_list": {
-        "number-list": (
-            r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|csv|dat|log)$"
-            rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.(?:txt|csv|dat|log|out)$)"
-        ),
-    },
+    "number_list": {"number-list": _NUMBERS},
+    "number_row": {"number-row": _NUMBERS},
     "numpy_array": {
         "numpy-array": (
             r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.npy$"

@@ -6,13 +6,11 @@ seeds, agents or steps of episodes, which nothing says: it is not read.
 
 from __future__ import annotations
 
-from array import array
-
-from ppo_top.model import UNKNOWN_TIME, Batch, Points
+from ppo_top.model import Batch
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.documents.numpy_array import MAGIC, read_array
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.stores.rewritten_points import RewrittenPointsStore
+from ppo_top.parsers.shared.stores.rewritten_points import RewrittenPointsStore, series_batch
 
 
 class NumpyArrayStore(RewrittenPointsStore):
@@ -24,11 +22,7 @@ class NumpyArrayStore(RewrittenPointsStore):
         if len(long) > 1:
             shape = " x ".join(map(str, found.shape))
             raise ValueError(f"an array of {shape} numbers: only a list of them is read")
-        values = array("d", found.astype(float).ravel().tolist())
-        steps = array("q", range(1, len(values) + 1))
-        times = array("d", [UNKNOWN_TIME]) * len(values)
-        tag = metric_names.series_of_file(self._path.name)
-        return Batch([Points(tag, steps, times, values)], counts_updates=True)
+        return series_batch(self._path, found.astype(float).ravel().tolist())
 
 
 def claims(name: str, head: bytes) -> bool | None:

@@ -26,6 +26,7 @@ DOCUMENTS = {
     "trainer_state.json": json.dumps({"log_history": ROWS, "max_steps": 290}, indent=2).encode(),
     "bandit.ipynb": (DATA_FOLDER / "hf_notebook_5.23.0" / "bandit.ipynb").read_bytes(),
     "mlflow.db": (DATA_FOLDER / "mlflow_3.17.2" / "database" / "mlflow.db").read_bytes(),
+    "rewards.txt": b",".join(b"%d.5" % number for number in range(60)),
     "evaluations.npz": (DEMO_LOGS_FOLDER / "sb3_cartpole" / "evaluations.npz").read_bytes(),
 }
 

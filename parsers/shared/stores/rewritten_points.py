@@ -5,9 +5,12 @@ What is half written counts once it is complete; until then the last reading sta
 
 from __future__ import annotations
 
+from array import array
+from collections.abc import Sequence
 from pathlib import Path
 
-from ppo_top.model import Batch, Points
+from ppo_top.model import UNKNOWN_TIME, Batch, Points
+from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
 
 _MAX_FILE_BYTES = 64 << 20
@@ -53,6 +56,14 @@ class RewrittenPointsStore(ReplacedFileStore):
         batch.points = [_rest(points, before.get(points.tag)) for points in batch.points]
         batch.points = [points for points in batch.points if points.steps]
         return batch
+
+
+def series_batch(path: Path, values: Sequence[float]) -> Batch:
+    """The only numbers in a file: its name says what they are, their place is the step."""
+    steps = array("q", range(1, len(values) + 1))
+    times = array("d", [UNKNOWN_TIME]) * len(values)
+    tag = metric_names.series_of_file(path.name)
+    return Batch([Points(tag, steps, times, array("d", values))], counts_updates=True)
 
 
 def _continues(new: Points | None, old: Points) -> bool:

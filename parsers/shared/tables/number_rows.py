@@ -22,6 +22,9 @@ from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.text.line_splitter import Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
+MOST_COLUMNS = 30
+"""Of a table without a header; a longer row is a list."""
+
 
 class Places(NamedTuple):
     """Where in a row of `width` cells the step, the time and the values are (tag -> place).
