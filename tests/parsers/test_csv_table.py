@@ -197,6 +197,14 @@ def test_windows_line_ends() -> None:
         ("dqn.log", b"x" * 70_000, False),
         ("training_times.csv", b"Episode,PER-DDQN,MS-DDQN\n0,0.5,2.0\n", False),
         ("validation_summary.csv", b"eval_step,mean_reward,ok\n5000,11.5,False\n", True),
+        ("ppo-1.csv", b",time,steps,scores,wins\n0,02:42:48,4,-10.5,False\n", True),
+        ("train_1.csv", b",steps,reward,info\n1,4,-10.5,lost\n", True),
+        ("ppo-1.csv", b",time,steps,scores,wins\n0,02:42:48,4,-1", None),
+        ("ppo-1.csv", b",time,steps,scores,wins\n7,02:42:48,4,-10.5,False\n", False),
+        ("ppo-1.csv", b",steps,scores,wins\n0,4,won,False\n", False),
+        ("people.csv", b",time,steps,scores,wins\n0,02:42:48,4,-10.5,False\n", False),
+        ("train.csv", b",name,score,passed\n0,Ann,4,False\n", False),
+        ("train.csv", b"time,close,returns\n09:30:00,101.5,0.01\n", False),
         ("people.csv", b"name,age,value\nA,3,4\n", False),
         ("0.monitor.csv", b'#{"t_start": 1.0}\nr,l,t\n', False),
         ("export.csv", b"run,source,tag,concept,step,time,value\n", False),
@@ -370,6 +378,18 @@ def test_which_of_several_counts_is_the_step(header: str, row: str, step: int) -
     """`steps` beside `episodes` are running counts; beside `episode` they are its length."""
     read = parse_every_way(CsvParser, f"{header}\n{row}\n".encode())
     assert {at for points in read.points.values() for at, _, _ in points} == {step}
+
+
+def test_rows_that_pandas_numbered_are_episodes() -> None:
+    """The number has no name; words, clocks and booleans are no points."""
+    rows = ["0,02:42:48,4,-10.5,False", "1,02:42:49,12,-7.5,True", "2,02:42:51,5,3.5,True"]
+    text = "\n".join([",time,steps,scores,wins", *rows, ""]).encode()
+    read = parse_every_way(CsvParser, text)
+    assert read.values_by_step() == {
+        "steps": [(1, 4.0), (2, 12.0), (3, 5.0)],
+        "scores": [(1, -10.5), (2, -7.5), (3, 3.5)],
+    }
+    assert read.counts_updates and not read.problems
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -236,9 +236,12 @@ def series_of_file(path: str) -> str:
 
     What `SpaceInvaders_PPO.npy` holds is probably a reward, but it does not say so.
     """
-    stem = PurePath(path).stem
-    is_of_training = not _ALGORITHM_WORDS.isdisjoint(split_words(stem))
-    return reward_of_file(path) or (stem if is_of_training else "")
+    return reward_of_file(path) or (PurePath(path).stem if names_algorithm(path) else "")
+
+
+def names_algorithm(path: str) -> bool:
+    """Whether a file's name says an algorithm, such as `SpaceInvaders_PPO.npy`."""
+    return not _ALGORITHM_WORDS.isdisjoint(split_words(PurePath(path).stem))
 
 
 def _is_remark(text: str, others: frozenset[str]) -> bool:

@@ -26,6 +26,7 @@ _PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
 """The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
 _CONSOLE_NAME = "log.txt"
 """Mostly a console: the table that logz.py of Berkeley's course writes has tabs in its header."""
+_FIRST_NUMBERS = ("0", "1")
 _OTHER_TEXT = re.compile(r"(?i)(?:\w+_)?rewards?\w*\.txt$|.*\.log$|(?:log|train)[^.]*\.txt$")
 """Mostly a list of numbers, prose or a console."""
 
@@ -53,7 +54,7 @@ def claims(name: str, head: bytes) -> bool | None:
         return _holds_numbers(columns, head)  # a column for each method
     if not charted or (is_table and is_stepped(columns)):
         return charted
-    return (is_table and name.startswith("progress.")) or _holds_rewards(columns, head)
+    return (is_table and name.startswith("progress.")) or _counts_rows(name, columns, head)
 
 
 def _is_table_of_rewards(head: bytes) -> bool | None:
@@ -67,6 +68,12 @@ def _is_table_of_rewards(head: bytes) -> bool | None:
     return any(map(metric_names.is_reward, columns)) and _holds_numbers(columns, head)
 
 
+def _counts_rows(name: str, columns: Sequence[str], head: bytes) -> bool | None:
+    """Whether a row without a step is one of a training."""
+    answer = _numbers_episodes(name, columns, head)
+    return _holds_rewards(columns, head) if answer is False else answer
+
+
 def _holds_rewards(columns: Sequence[str], head: bytes) -> bool | None:
     """Whether a column is a reward and the first row, below the header, has numbers only.
 
@@ -78,14 +85,40 @@ def _holds_rewards(columns: Sequence[str], head: bytes) -> bool | None:
     return _holds_numbers(columns, head)
 
 
+def _numbers_episodes(name: str, columns: Sequence[str], head: bytes) -> bool | None:
+    """Whether rows are numbered, as pandas does, and have the steps and the reward of an episode.
+
+    In a file named after a training that may be a game's score, and other cells hold anything.
+    """
+    is_training = _REWARD_FILE_NAME.search(name) or metric_names.names_algorithm(name)
+    steps = [metric_names.is_bare_count(column) for column in columns]
+    rewards = [metric_names.is_reward(column) for column in columns]
+    if columns[0] or not (is_training and any(steps) and any(rewards)):
+        return False
+    cells = _first_row(columns, head)
+    if not cells:
+        return cells if cells is None else False
+    read = [cell for cell, *kinds in zip(cells, steps, rewards, strict=True) if any(kinds)]
+    return cells[0] in _FIRST_NUMBERS and None not in map(parse_number, read)
+
+
 def _holds_numbers(columns: Sequence[str], head: bytes) -> bool | None:
     """Whether the first row has numbers only; None if it is not complete yet."""
+    cells = _first_row(columns, head)
+    return cells if cells is None else bool(cells) and None not in map(parse_number, cells)
+
+
+def _first_row(columns: Sequence[str], head: bytes) -> Sequence[str] | None:
+    """The cells of the first row, none if they are not those of the columns.
+
+    None if the row is not complete yet.
+    """
     row, end, _ = head.partition(b"\n")[2].partition(b"\n")
     if not end:
-        return None if len(head) < HEAD_BYTES else False
+        return None if len(head) < HEAD_BYTES else ()
     header = head.partition(b"\n")[0].decode("utf-8", "replace")
     cells = row.decode("utf-8", "replace").strip().split(find_delimiter(header))
-    return len(cells) == len(columns) and None not in map(parse_number, cells)
+    return cells if len(cells) == len(columns) else ()
 
 
 def claims_sb3(name: str, head: bytes) -> bool | None:
