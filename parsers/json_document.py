@@ -2,7 +2,7 @@
 
     [{"step": 2048, "reward": 21.5, "kl": 0.01}, ...]
     {"config": {"lr": 0.0003}, "history": [{"step": 2048, "reward": 21.5}, ...]}
-    {"rewards": [21.5, 23.1, ...], "losses": [0.9, 0.7, ...]}
+    {"rewards": [21.5, 23.1, ...], "losses": [0.9, 0.7, ...], "rows": [{"fps": 60}, ...]}
     [21.5, 23.1, ...] in a file whose name says what they are: rewards.json
     {"0": 21.5, "1": 23.1, ...} likewise
 
@@ -27,6 +27,7 @@ from ppo_top.parsers.shared.documents.json_values import (
     time_of,
 )
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.stores.rewritten_points import RewrittenPointsStore
 from ppo_top.parsers.shared.text.number_text import as_step
 
@@ -54,15 +55,15 @@ class JsonDocumentStore(RewrittenPointsStore):
 
 def read_document(document: object) -> Batch:
     """The points and settings of a whole document."""
+    lists = _lists_of(document)
     rows = _rows_of(document)
     if rows is not None:
         builder = ColumnBuilder()
-        stated = [_add_row(builder, row, number) for number, row in enumerate(rows, 1)]
+        whole = _with_columns([dict(flatten(row)) for row in rows], lists)
+        stated = [_add_row(builder, row, number) for number, row in enumerate(whole, 1)]
         points, counts = builder.pop_points(), not stated[-1]
-    elif isinstance(document, dict):
-        points, counts = _curves(document)
     else:
-        points, counts = [], False
+        points, counts = _curves(lists)
     problems = [] if points else [Problem(0, "no rows and no lists of numbers")]
     return Batch(points, _settings(document), problems=problems, counts_updates=counts)
 
@@ -76,33 +77,61 @@ def _rows_of(document: object) -> list[dict[str, object]] | None:
     return max(found, key=len, default=None) or None
 
 
-def _add_row(builder: ColumnBuilder, row: dict[str, object], number: int) -> bool:
+def _lists_of(document: object) -> dict[str, list[float]]:
+    """The lists of numbers that an object holds, but for those of its settings."""
+    if not isinstance(document, dict):
+        return {}
+    measured = {name: value for name, value in document.items() if name not in _SETTINGS_KEYS}
+    return {tag: curve for tag, value in flatten(measured) if (curve := _curve_of(tag, value))}
+
+
+def _with_columns(
+    rows: list[dict[str, object]], lists: Mapping[str, Sequence[float]]
+) -> list[dict[str, object]]:
+    """The rows with the numbers of each list that has one for each of them.
+
+    Steps that the rows say themselves are theirs.
+    """
+    has_step = step_of(rows[-1]) is not None
+    columns = {
+        tag: values
+        for tag, values in lists.items()
+        if len(values) == len(rows) >= _FEWEST_NUMBERS and not (has_step and _is_stepped(tag))
+    }
+    return [
+        {**{tag: values[place] for tag, values in columns.items()}, **row}
+        for place, row in enumerate(rows)
+    ]
+
+
+def _add_row(builder: ColumnBuilder, row: Mapping[str, object], number: int) -> bool:
     """Add a row at its step, else at its number; whether it says its step."""
-    flat = dict(flatten(row))
-    step, time = step_of(flat), time_of(flat)
-    for tag, value in flat.items():
+    step, time = step_of(row), time_of(row)
+    for tag, value in row.items():
         point = number_of(tag, value)
         if point is not None:
             builder.add_point(tag, number if step is None else step, time, point)
     return step is not None
 
 
-def _curves(document: dict[str, object]) -> tuple[list[Points], bool]:
+def _curves(lists: Mapping[str, list[float]]) -> tuple[list[Points], bool]:
     """Each list of numbers as a curve, and whether nothing says their steps.
 
     The rewards' list tells how long the run is. A list of another length was filled at another pace
     over the same run: it is spread over it.
     """
-    lists = {tag: curve for tag, value in flatten(document) if (curve := _curve_of(tag, value))}
-    if not lists:
+    long = {tag: curve for tag, curve in lists.items() if len(curve) >= _FEWEST_NUMBERS}
+    if not long and any(map(metric_names.is_metric, lists)) and _stated_steps(lists, 1):
+        long = dict(lists)  # of a run that has just begun
+    if not long:
         return [], False
-    rewards = [tag for tag in lists if metric_names.is_reward(tag)]
-    length = max(len(lists[tag]) for tag in rewards or lists)
-    stated = _stated_steps(lists, length)
+    rewards = [tag for tag in long if metric_names.is_reward(tag)]
+    length = max(len(long[tag]) for tag in rewards or long)
+    stated = _stated_steps(long, length)
     steps = stated or list(range(1, length + 1))
     curves = []
-    for tag, values in lists.items():
-        if metric_names.step_axis(tag.rpartition("/")[2]) is None:
+    for tag, values in long.items():
+        if not _is_stepped(tag):
             ends = (length * (place + 1) // len(values) for place in range(len(values)))
             at = array("q", (steps[max(end - 1, 0)] for end in ends))
             times = array("d", [UNKNOWN_TIME]) * len(at)
@@ -112,7 +141,7 @@ def _curves(document: dict[str, object]) -> tuple[list[Points], bool]:
 
 def _curve_of(tag: str, value: object) -> list[float] | None:
     """The numbers of a list that holds nothing else."""
-    if not isinstance(value, list) or len(value) < _FEWEST_NUMBERS:
+    if not isinstance(value, list):
         return None
     numbers = [number_of(tag, each) for each in value]
     known = [each for each in numbers if each is not None]
@@ -128,13 +157,13 @@ def _in_order(document: object) -> object:
 
 def _stated_steps(lists: Mapping[str, Sequence[float]], length: int) -> list[int] | None:
     """The list that says the steps of the others, if one of their length does."""
-    for axis in metric_names.STEP_AXES:
-        for tag, values in lists.items():
-            if metric_names.step_axis(tag.rpartition("/")[2]) == axis and len(values) == length:
-                steps = [as_step(each) for each in values]
-                known = [each for each in steps if each is not None]
-                if len(known) == length and known == sorted(known):
-                    return known
+    axes = {tag: metric_names.step_axis(tag.rpartition("/")[2]) for tag in lists}
+    tags = [tag for axis in metric_names.STEP_AXES for tag in lists if axes[tag] == axis]
+    for tag in (*tags, find_step_key(list(lists))):
+        steps = [as_step(each) for each in lists.get(tag or "", ())]
+        known = [each for each in steps if each is not None]
+        if len(known) == len(steps) == length and known == sorted(known):
+            return known
     return None
 
 
@@ -184,7 +213,7 @@ def claims(name: str, head: bytes) -> bool | None:
 
 
 def _is_stepped(name: str) -> bool:
-    return metric_names.step_axis(name) is not None
+    return metric_names.step_axis(name.rpartition("/")[2]) is not None
 
 
 FORMAT = Format(

@@ -62,6 +62,51 @@ def test_settings_stand_beside_the_rows() -> None:
     }
 
 
+@pytest.mark.parametrize("own_steps", [True, False])
+def test_lists_beside_rows_have_a_number_for_each_of_them(own_steps: bool) -> None:
+    """At the same steps, which the rows say or a list does; other lists and settings are none."""
+    rows = [{"fps": 60.0 + n, **({"epoch": 5 * n} if own_steps else {})} for n in range(1, 4)]
+    steps = [5, 10, 15] if own_steps else [100, 200, 300]
+    found = read(
+        {
+            "rewards": [7.5, 8.5, 9.5],
+            "by_episode": rows,
+            "train": {"losses": [3, 2, 1], "timesteps": [100, 200, 300]},
+            "seeds": [1, 2],
+            "config": {"layers": [64, 64, 64]},
+        }
+    )
+    assert found.values_by_step()["fps"] == list(zip(steps, [61.0, 62.0, 63.0], strict=True))
+    assert found.values_by_step()["rewards"] == list(zip(steps, [7.5, 8.5, 9.5], strict=True))
+    assert found.values_by_step()["train/losses"] == list(zip(steps, [3, 2, 1], strict=True))
+    assert not {"seeds", "config/layers", "layers"} & set(found.points)
+
+
+def test_lists_are_counted_with_the_rows_beside_them() -> None:
+    """Where neither says a step."""
+    found = read({"rewards": [7.5, 8.5], "rows": [{"fps": 60.0}, {"fps": 61.0}], "losses": [2, 1]})
+    assert found.steps("rewards") == found.steps("fps") == found.steps("losses") == [1, 2]
+    assert found.counts_updates
+
+
+def test_a_run_just_begun_has_one_number_in_each_list() -> None:
+    """If a list says the step and another one is a metric."""
+    document = {"steps": [1000], "episodes": [10], "metrics": {"critic_loss": [6.5], "q": [1]}}
+    found = read(document)
+    assert found.values_by_step()["metrics/critic_loss"] == [(1000, 6.5)]
+    assert found.values_by_step()["metrics/q"] == [(1000, 1.0)]
+    assert not found.counts_updates
+    assert claims("training_log.json", json.dumps(document).encode()) is True
+    for other in ({"step": [3], "size": [64]}, {"loss": [0.5]}, {"loss": 0.5, "step": [3]}):
+        assert not read(other).points
+
+
+def test_running_counts_of_the_old_baselines_say_the_steps() -> None:
+    """`steps` beside `episodes`, as in a table."""
+    found = read({"steps": [1000, 2000], "episodes": [10, 21], "critic_loss": [6.5, 5.5]})
+    assert found.values_by_step()["critic_loss"] == [(1000, 6.5), (2000, 5.5)]
+
+
 def test_lists_of_numbers_are_counted() -> None:
     """Where no list says the steps, an entry's place is its step."""
     found = read({"rewards": [5, 7.5, math.nan], "losses": [3, 2, 1]})
