@@ -28,6 +28,10 @@ _MAX_ERROR_CHARS = 1000
 _MIN_TEXT_ROWS = 3
 """A cell without a table is a training if its text holds a metric this often: a number that is
 printed once or twice is a result."""
+_MIN_TABLES = 2
+_RULED_TABLE = re.compile(r"^-{9,200}\n(?:\|[^\n]{1,200}\|\n){4,200}-{9,200}$", re.MULTILINE)
+"""As the loggers of OpenAI's baselines, Spinning Up and Stable-Baselines print one for each update.
+No result looks like that, so that two of them are a training."""
 _PROGRESS = re.compile(r"<progress value='(\d{1,15})' max='(\d{1,15})'")
 """How the trainer's bar says the step and how many there will be."""
 
@@ -122,7 +126,15 @@ class NotebookStore:
         if training.error:
             batch.ended = RunEnd(State.DIED, training.error)
         rows = max(map(len, batch.points), default=0)
-        return batch if rows >= (1 if training.table else _MIN_TEXT_ROWS) else None
+        return batch if rows >= _rows_needed(training) else None
+
+
+def _rows_needed(training: _Training) -> int:
+    """How often a metric stands in a training at least."""
+    if training.table:
+        return 1
+    tables = _RULED_TABLE.findall("".join(training.text))
+    return _MIN_TABLES if len(tables) >= _MIN_TABLES else _MIN_TEXT_ROWS
 
 
 def _load_document(path: Path, size: int) -> object:

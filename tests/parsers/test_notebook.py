@@ -273,6 +273,27 @@ def test_records_printed_for_each_row_have_its_step(tmp_path: Path) -> None:
     }
 
 
+SB3_TABLE = """\
+----------------------------
+| rollout/        |        |
+|    ep_rew_mean  | {reward}   |
+| time/           |        |
+|    total_timesteps | {step} |
+----------------------------
+"""
+
+
+def test_two_tables_of_a_trainer_are_a_training(tmp_path: Path) -> None:
+    """One may be a result; so may numbers between bars."""
+    first, second = (SB3_TABLE.format(reward=n + 0.5, step=2048 * n) for n in (1, 2))
+    bars = "| reward | 1.5 |\n| reward | 2.5 |\n"
+    path = tmp_path / "few.ipynb"
+    path.write_bytes(notebook([printed(first)], [printed(first + second)], [printed(bars)]))
+    found = read_all(store_of(path))
+    assert list(found) == ["few-cell-2"]
+    assert found["few-cell-2"].values_by_step()["rollout/ep_rew_mean"] == [(2048, 1.5), (4096, 2.5)]
+
+
 def test_results_that_are_printed_once_are_no_training(tmp_path: Path) -> None:
     """One accuracy is a result; so are two."""
     path = tmp_path / "few.ipynb"
