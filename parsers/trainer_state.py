@@ -108,7 +108,7 @@ def claims(name: str, head: bytes) -> bool | None:
         known += [b'"epoch"', b'"global_step"']
     if any(key in head for key in known):
         return True
-    return None if len(head) < HEAD_BYTES else False
+    return None if len(head) < HEAD_BYTES and first_object(head) is None else False
 
 
 FORMAT = Format(

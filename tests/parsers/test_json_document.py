@@ -96,7 +96,9 @@ def test_a_run_just_begun_has_one_number_in_each_list() -> None:
     assert found.values_by_step()["metrics/critic_loss"] == [(1000, 6.5)]
     assert found.values_by_step()["metrics/q"] == [(1000, 1.0)]
     assert not found.counts_updates
-    assert claims("training_log.json", json.dumps(document).encode()) is True
+    for name in ("training_log.json", "train_metrics.json"):
+        claimed = detect_format(name, json.dumps(document).encode())
+        assert isinstance(claimed, Format) and claimed.name == "json-document"
     for other in ({"step": [3], "size": [64]}, {"loss": [0.5]}, {"loss": 0.5, "step": [3]}):
         assert not read(other).points
 
