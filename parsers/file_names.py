@@ -16,7 +16,7 @@ UNSURE_CONSOLE_NAMES = (
 )
 """Names of consoles that other texts have, too: their content decides."""
 _NUMBERS = (
-    r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|csv|dat|log)$"
+    r"(?i:(?:(?:rewards?|returns?|scores?)[\w-]*|loss(?:es)?[\d_-]*)\.(?:txt|csv|dat|log)$"
     rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.(?:txt|csv|dat|log|out)$)"
 )
 
@@ -64,7 +64,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "number_row": {"number-row": _NUMBERS},
     "numpy_array": {
         "numpy-array": (
-            r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.npy$"
+            r"(?i:(?:(?:rewards?|returns?|scores?)[\w-]*|loss(?:es)?[\d_-]*)\.npy$"
             rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.npy$)"
         ),
     },

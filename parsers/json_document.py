@@ -44,7 +44,7 @@ class JsonDocumentStore(RewrittenPointsStore):
             document = json.loads(self._path.read_bytes())
         except ValueError as problem:
             raise ValueError(f"not complete JSON: {str(problem)[:80]}") from problem
-        if tag := metric_names.reward_of_file(self._path.name):
+        if tag := metric_names.curve_of_file(self._path.name):
             numbers = _in_order(document)
             document = {tag: numbers} if _curve_of(tag, numbers) else document
         batch = read_document(document)
@@ -196,7 +196,7 @@ def claims(name: str, head: bytes) -> bool | None:
     start = head.lstrip()
     if not start:
         return None
-    if metric_names.reward_of_file(name) and _NUMBERS_START.match(start):
+    if metric_names.curve_of_file(name) and _NUMBERS_START.match(start):
         return True
     if not _DOCUMENT_START.match(start):  # `{'loss': 0.5}` and `[INFO] step=3` are a console's
         return False

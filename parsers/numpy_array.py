@@ -1,4 +1,4 @@
-"""Rewards that a script saves as an array: `numpy.save("rewards.npy", rewards)`.
+"""Rewards or losses that a script saves as an array: `numpy.save("rewards.npy", rewards)`.
 
 What the numbers are is the file's name; their place is the step. An array of several axes may be of
 seeds, agents or steps of episodes, which nothing says: it is not read.
@@ -26,7 +26,7 @@ class NumpyArrayStore(RewrittenPointsStore):
 
 
 def claims(name: str, head: bytes) -> bool | None:
-    """Whether it is an array in a file that is named after a reward or an algorithm."""
+    """Whether it is an array in a file that is named after a reward, a loss or an algorithm."""
     return head.startswith(MAGIC) and bool(metric_names.series_of_file(name)) if head else None
 
 

@@ -239,10 +239,15 @@ def _full_names(tags: Iterable[str]) -> dict[str, str]:
 
 
 def _main_chain(chains: Sequence[SourceChain]) -> SourceChain | None:
-    """The chain that defines the run's steps: the best-ranked, then the one with most metrics."""
+    """The chain that defines the run's steps: the best-ranked, then the one with most metrics.
 
-    def richness(chain: SourceChain) -> tuple[int, int, int]:
-        return (min(len(chain.meanings), 3), -chain.sort_key[0], len(chain.meanings))
+    Of lists that hold one each, that of the rewards.
+    """
+
+    def richness(chain: SourceChain) -> tuple[int, int, int, bool]:
+        count = len(chain.meanings)
+        has_reward = any(known.concept == "reward_mean" for known in chain.meanings.values())
+        return min(count, 3), -chain.sort_key[0], count, has_reward
 
     return max(chains, key=richness, default=None)
 

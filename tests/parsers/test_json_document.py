@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ppo_top.cli import main
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.json_document import JsonDocumentStore, claims, read_document
+from ppo_top.parsers.json_document import FORMAT, JsonDocumentStore, claims, read_document
 from tests.support.parser_harness import ParserOutput
 
 ROWS = [{"step": 2048 * n, "train": {"reward": n / 3, "kl": 0.01 * n}} for n in range(1, 31)]
@@ -97,8 +97,7 @@ def test_a_run_just_begun_has_one_number_in_each_list() -> None:
     assert found.values_by_step()["metrics/q"] == [(1000, 1.0)]
     assert not found.counts_updates
     for name in ("training_log.json", "train_metrics.json"):
-        claimed = detect_format(name, json.dumps(document).encode())
-        assert isinstance(claimed, Format) and claimed.name == "json-document"
+        assert detect_format(name, json.dumps(document).encode()) is FORMAT
     for other in ({"step": [3], "size": [64]}, {"loss": [0.5]}, {"loss": 0.5, "step": [3]}):
         assert not read(other).points
 
@@ -233,6 +232,14 @@ def test_a_list_of_numbers_is_what_its_files_name_says(tmp_path: Path) -> None:
     assert poll(JsonDocumentStore(path)).values("rewards (CartPole-v1)") == [22.5, 21.5, -3.0]
     write(path, [12.5, {}], 3)
     assert "no lists of numbers" in poll(JsonDocumentStore(path)).problems[0].message
+
+
+def test_a_list_may_be_that_of_a_loss(tmp_path: Path) -> None:
+    """As in any other list that is named after one."""
+    path = tmp_path / "critic_losses.json"
+    write(path, [0.5, 0.25, 0.125], 1)
+    assert detect_format(path.name, path.read_bytes()) is FORMAT
+    assert poll(JsonDocumentStore(path)).values("critic_losses") == [0.5, 0.25, 0.125]
 
 
 def test_a_console_that_begins_with_a_bracket_is_no_document() -> None:

@@ -68,11 +68,15 @@ def test_a_console_named_after_an_algorithm_is_not_waited_for() -> None:
         ("test_scores.txt", "test_scores"),
         ("step_rewards.txt", "step_rewards"),
         ("dqn_stacked_Pong_3.out", "dqn_stacked_Pong_3"),
-        ("losses.txt", ""),
+        ("losses.txt", "losses"),
+        ("runs/a/critic_loss_2.txt", "critic_loss_2"),
+        ("loss_of_signal.txt", ""),
+        ("gloss.txt", ""),
+        ("lengths.txt", ""),
     ],
 )
 def test_the_name_is_the_tag(path: str, tag: str) -> None:
-    """A list of anything else than rewards could be anything."""
+    """A list of anything else than rewards and losses could be anything."""
     assert FORMAT.tag_of_path is not None and FORMAT.tag_of_path(path) == tag
 
 

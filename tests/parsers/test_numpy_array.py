@@ -85,8 +85,39 @@ def test_arrays_of_other_things_are_left_alone() -> None:
     head = b"\x93NUMPY\x01\x00"
     assert detect_format("rewards.npy", head) is FORMAT
     assert detect_format("SpaceInvaders_PPO.npy", head) is FORMAT
+    assert detect_format("itr_0_losses.npy", head) is FORMAT
+    assert not detect_format("loss_landscape.npy", head)
     assert not detect_format("observations.npy", head)
     assert not detect_format("rewards.npy", b"PK")
+
+
+@pytest.mark.parametrize(
+    ("name", "concept"),
+    [("policy_loss", "policy_loss"), ("itr_0_losses", None), ("itr_0_policy_loss", None)],
+)
+def test_losses_are_what_their_name_says_if_it_says_anything(
+    name: str, concept: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are charted in any case."""
+    save(tmp_path / f"{name}.npy", [3.0, 2.0, 1.0])
+    main(["check", "--json", "--no-cache", str(tmp_path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    (metric,) = run["metrics"]
+    assert (metric["tag"], metric["concept"], metric["last"]) == (name, concept, 1.0)
+
+
+def test_rewards_are_judged_beside_more_losses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One for each gradient step, of which nothing says how many an episode has."""
+    draw = np.random.default_rng(3)
+    means = np.concatenate([np.linspace(0.0, 200.0, 300), np.full(200, 5.0)])
+    save(tmp_path / "rewards.npy", means + draw.normal(0.0, 8.0, 500))
+    save(tmp_path / "policy_loss.npy", draw.random(5000))
+    assert main(["check", "--json", "--no-cache", str(tmp_path)]) == 1
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert "reward-crash" in {found["rule"] for found in run["findings"]}
+    assert run["progress"]["step"] == 500
 
 
 def test_it_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -202,6 +202,7 @@ def is_prose(name: str) -> bool:
 _ALGORITHM_WORDS = _word_set(
     "a2c a3c acktr c51 ddpg ddqn dpo dqn grpo impala ppo reinforce rloo sac sarsa td3 trpo"
 )
+_LOSS_ENDS = (("loss",), ("losses",))
 _REWARD_FILE = re.compile(r"(rewards?|returns?|scores?)[_.-](.+)", re.IGNORECASE)
 _FILE_OF_REWARDS = re.compile(r"(.+)[_.-](rewards|returns|scores)", re.IGNORECASE)
 _OTHER_REWARD_WORDS = METRIC_WORDS | _word_set(
@@ -232,11 +233,20 @@ def reward_of_file(path: str) -> str:
 
 
 def series_of_file(path: str) -> str:
-    """The tag of the only numbers in a file: its reward, or its name if that says an algorithm.
+    """The tag of the only numbers in a file: its reward or loss, or its name if that says an
+    algorithm.
 
     What `SpaceInvaders_PPO.npy` holds is probably a reward, but it does not say so.
     """
-    return reward_of_file(path) or (PurePath(path).stem if names_algorithm(path) else "")
+    name = curve_of_file(path)
+    return name or (PurePath(path).stem if names_algorithm(path) else "")
+
+
+def curve_of_file(path: str) -> str:
+    """The tag of a file named after a reward or a loss: `policy_loss.npy`, `itr_0_losses.npy`."""
+    stem = PurePath(path).stem
+    is_loss = split_words(stem)[-1:] in _LOSS_ENDS
+    return reward_of_file(path) or (stem if is_loss else "")
 
 
 def names_algorithm(path: str) -> bool:
