@@ -12,6 +12,7 @@ from functools import cache, partial
 
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.file_names import FILE_NAMES, formats_by_module
+from ppo_top.parsers.shared.stores.magic import is_pickle
 
 FormatDetector = Callable[[str, bytes], Format | bool | None]
 Patterns = Sequence[re.Pattern[str]]
@@ -44,6 +45,8 @@ def detect_format(name: str, head: bytes) -> Format | bool | None:
 
     False: no format reads it. None: more bytes are needed to decide.
     """
+    if is_pickle(head):
+        return False
     undecided = False
     for each in _candidates(formats_by_module(name)):
         answer = each.claims(name, head)

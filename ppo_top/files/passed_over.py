@@ -10,6 +10,7 @@ from ppo_top.files.mirrors import shown_path
 from ppo_top.text.format import plural
 
 NOT_A_LOG = "unrecognised log format"
+PICKLE = "a Python pickle: not read, since loading one may run code"
 UNKNOWN_NAME = "not called like a log: give its own path to read it"
 UNASKED_NOTEBOOK = "a notebook"
 EMPTY = "empty"

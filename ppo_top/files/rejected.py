@@ -7,8 +7,9 @@ from collections import OrderedDict
 from typing import NamedTuple
 
 from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.passed_over import NOT_A_LOG, PassedOver
+from ppo_top.files.passed_over import NOT_A_LOG, PICKLE, PassedOver
 from ppo_top.files.tail import FileStamp, Tail
+from ppo_top.parsers.shared.stores.magic import is_pickle
 
 MAX_REJECTED_FILES = 100_000
 """How many are remembered; any more are never tried again."""
@@ -24,13 +25,15 @@ def rechecks_per_round(count: int) -> int:
 
 
 class _RejectedFile(NamedTuple):
-    """A file with the checksum and the number of its first bytes; `problem` is for the user."""
+    """A file with the checksum and the number of its first bytes, and why it is no log."""
 
     found: FoundFile
     stamp: FileStamp
     crc: int
     head_length: int
-    problem: str
+    reason: str
+    is_problem: bool
+    """Whether its user named it, or it cannot be read."""
 
 
 class RejectedFiles:
@@ -47,11 +50,14 @@ class RejectedFiles:
 
     def add(self, found: FoundFile, tail: Tail) -> None:
         """Remember a file as it is now; it is a problem if the user named it."""
-        problem = tail.problem or (NOT_A_LOG if found.is_explicit else "")
+        reason = tail.problem or (PICKLE if is_pickle(tail.head) else NOT_A_LOG)
+        is_problem = found.is_explicit or bool(tail.problem)
         if len(self._files) < MAX_REJECTED_FILES:
             self.has_changed = True
             crc, length = zlib.crc32(tail.head), len(tail.head)
-            self._files[found.path] = _RejectedFile(found, tail.stamp, crc, length, problem)
+            self._files[found.path] = _RejectedFile(
+                found, tail.stamp, crc, length, reason, is_problem
+            )
 
     def remove(self, path: str) -> None:
         """Forget a deleted file."""
@@ -81,12 +87,13 @@ class RejectedFiles:
     def passed_over(self) -> list[PassedOver]:
         """Those that are no problem; may be called from another thread."""
         files = self._files.copy().items()
-        return [PassedOver(path, NOT_A_LOG) for path, known in files if not known.problem]
+        return [PassedOver(path, known.reason) for path, known in files if not known.is_problem]
 
     @property
     def problems(self) -> list[str]:
         """Those that cannot be read, and those that the user named, one line each."""
-        return [f"{path}: {known.problem}" for path, known in self._files.items() if known.problem]
+        files = self._files.items()
+        return [f"{path}: {known.reason}" for path, known in files if known.is_problem]
 
 
 def _stamp_if_unchanged(known: _RejectedFile) -> FileStamp | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,21 @@ def test_check_v_names_each_file_with_its_reason(
         "passed over empty.log: empty",
         "passed over notes.txt: not called like a log: give its own path to read it",
     ]
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+@pytest.mark.parametrize("name", ["rewards_2_v1.txt", "train_log.txt", "scores.npy", "ppo.log"])
+def test_a_pickle_is_named_as_one(
+    protocol: int, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is never loaded; whatever its name, and whether it was named or found."""
+    path = tmp_path / name
+    path.write_bytes(pickle.dumps([float(number) for number in range(300)], protocol))
+    reason = "a Python pickle: not read, since loading one may run code"
+    assert f"passed over {name}: {reason}" in said(tmp_path, capsys, "-v")
+    main(["check", "--no-cache", str(path)])
+    first, *_ = capsys.readouterr().err.splitlines()
+    assert first == f"ppo-top: {path}: {reason}"
 
 
 def test_where_nothing_is_read_a_hint_leads_there(

@@ -56,9 +56,10 @@ def test_only_what_is_new_comes_out(tmp_path: Path) -> None:
     [
         (np.zeros((3, 200)), "3 x 200 numbers"),
         (np.array([{"reward": 1.0}], dtype=object), "does not hold numbers"),
+        (np.array([1.0, None]), "a Python pickle: not read, since loading one may run code"),
         (np.array(["1.0"]), "does not hold numbers"),
     ],
-    ids=["several axes", "a pickle", "words"],
+    ids=["several axes", "a dictionary", "a pickle", "words"],
 )
 def test_what_is_not_read_is_said(tmp_path: Path, values: object, problem: str) -> None:
     """Which axis the episodes are on, nothing says; a pickle is never opened."""

@@ -27,6 +27,9 @@ def read_array(data: bytes) -> NDArray[np.float64]:
         shape, _, dtype = (header or np.lib.format.read_array_header_2_0)(stream)
     except (SyntaxError, TypeError, ValueError, tokenize.TokenError) as error:
         raise ValueError("damaged header") from error
+    if dtype.hasobject:
+        what = "array does not hold numbers but a Python pickle"
+        raise ValueError(f"{what}: not read, since loading one may run code")
     if dtype.kind not in "bifu":
         raise ValueError("array does not hold numbers")
     if math.prod(shape) * dtype.itemsize > len(data):
