@@ -19,6 +19,10 @@ _NUMBERS = (
     r"(?i:(?:(?:rewards?|returns?|scores?)[\w-]*|loss(?:es)?[\d_-]*)\.(?:txt|csv|dat|log)$"
     rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.(?:txt|csv|dat|log|out)$)"
 )
+_JSON_NAMES = (
+    "history|metrics|monitoring|rewards?|returns|scores|loss(?:es)?|logs?|curves?"
+    "|training_(?:stats|data|results)"
+)
 
 FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "bare_table": {
@@ -48,9 +52,9 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "dvclive": {"dvclive": r"\.tsv$"},
     "json_document": {
         "json-document": (
-            r"(?i:(?:history|metrics|monitoring|rewards?|returns|scores|loss(?:es)?|logs?|curves?"
-            r"|training_(?:stats|data|results))[\w-]*\.json$|(?:rewards?|returns|scores)[\w-]*\.txt$)"
-        )
+            rf"(?i:(?:{_JSON_NAMES})[\w-]*\.json$|(?:rewards?|returns|scores)[\w-]*\.txt$)"
+        ),
+        "json-trainings": rf"(?i:(?:results?|{_JSON_NAMES})[\w-]*\.json$)",
     },
     "json_lines": {
         "jsonl": r"(?i:^(?:progress|result|metrics|[\w-]*logs?)\.json$|\.(?:jsonl|ndjson)$)"

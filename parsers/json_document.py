@@ -5,6 +5,7 @@
     {"rewards": [21.5, 23.1, ...], "losses": [0.9, 0.7, ...], "rows": [{"fps": 60}, ...]}
     [21.5, 23.1, ...] in a file whose name says what they are: rewards.json
     {"0": 21.5, "1": 23.1, ...} likewise
+    [{"algorithm": "DQN", "episode_rewards": [21.5, ...]}, ...], each of them a run
 
 What `json.dump` has half written counts once it is complete; until then the last reading stays.
 """
@@ -14,12 +15,15 @@ from __future__ import annotations
 import json
 import re
 from array import array
+from collections import deque
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Points, Problem
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.documents.json_values import (
+    first_object,
     flatten,
     number_of,
     settings_of,
@@ -28,22 +32,24 @@ from ppo_top.parsers.shared.documents.json_values import (
 )
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import find_step_key
-from ppo_top.parsers.shared.stores.rewritten_points import RewrittenPointsStore
+from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
+from ppo_top.parsers.shared.stores.rewritten_points import MAX_FILE_BYTES, RewrittenPointsStore
 from ppo_top.parsers.shared.text.number_text import as_step
 
 _SETTINGS_KEYS = ("config", "args", "params", "hparams", "hyperparameters", "settings")
 _FEWEST_NUMBERS = 2
 """Of a list that may be a curve."""
+_NAME_KEYS = ("algorithm", "algo", "agent")
+"""Of a training among several: a `name` may be a pupil's, who has scores, too."""
+_UNFIT = re.compile(r"[^\w.+-]+")
+_MAX_NAME_CHARS = 60
 
 
 class JsonDocumentStore(RewrittenPointsStore):
     """Returns what is new in the file each time it has been written."""
 
     def _read(self) -> Batch:
-        try:
-            document = json.loads(self._path.read_bytes())
-        except ValueError as problem:
-            raise ValueError(f"not complete JSON: {str(problem)[:80]}") from problem
+        document = _load(self._path)
         if tag := metric_names.curve_of_file(self._path.name):
             numbers = _in_order(document)
             document = {tag: numbers} if _curve_of(tag, numbers) else document
@@ -51,6 +57,77 @@ class JsonDocumentStore(RewrittenPointsStore):
         if batch.problems:
             raise ValueError(batch.problems[0].message)
         return batch
+
+
+class JsonTrainingsStore(ReplacedFileStore):
+    """Reads several trainings, each under its name, whenever the file has been written."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._pending: deque[Batch] = deque()
+        self._runs: list[str] = []
+
+    def poll(self, limit: int) -> Batch:
+        """All of one training, or nothing while the file is unchanged."""
+        del limit
+        version = None if self._pending else self._new_version()
+        if version is not None:
+            try:
+                batches = _trainings(self._path)
+            except OSError:
+                return Batch()
+            except (ValueError, RecursionError) as problem:
+                return self._problem(version, str(problem)[:120])
+            self._note_read(version)
+            self._add_pending(batches)
+        return self._pending.popleft() if self._pending else Batch()
+
+    def _add_pending(self, batches: Mapping[str, Batch]) -> None:
+        gone = {run: Batch(stored_run=run) for run in self._runs if run not in batches}
+        for run, batch in (gone | dict(batches)).items():
+            batch.stored_run, batch.restarted = run, run in self._runs
+            self._pending.append(batch)
+        self._runs = list(batches)
+
+
+def _trainings(path: Path) -> dict[str, Batch]:
+    """The trainings of a file by name; raises `ValueError` if there is none."""
+    found: dict[str, Batch] = {}
+    document = _load(path)
+    for each in document if isinstance(document, list) else ():
+        if name := _training_name(each):
+            plain = _UNFIT.sub("_", name)[:_MAX_NAME_CHARS]
+            found[plain if plain not in found else f"{plain}-{len(found) + 1}"] = read_document(
+                each
+            )
+    if not found:
+        raise ValueError("no list of rewards under a name")
+    return found
+
+
+def _training_name(found: object) -> str:
+    """The name of an object that holds a training's rewards; empty if it is none.
+
+    What states a step is a row, whose rewards are those of one episode.
+    """
+    if not isinstance(found, dict) or step_of(dict(flatten(found))) is not None:
+        return ""
+    has_rewards = any(
+        metric_names.is_reward(tag) and len(values) >= _FEWEST_NUMBERS
+        for tag, values in _lists_of(found).items()
+    )
+    names = (found.get(key) for key in _NAME_KEYS)
+    return next((name for name in names if isinstance(name, str)), "") if has_rewards else ""
+
+
+def _load(path: Path) -> object:
+    """The document of a file; raises `ValueError` if it is not complete."""
+    if path.stat().st_size > MAX_FILE_BYTES:
+        raise ValueError(f"larger than {MAX_FILE_BYTES:,} bytes")
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError as problem:
+        raise ValueError(f"not complete JSON: {str(problem)[:80]}") from problem
 
 
 def read_document(document: object) -> Batch:
@@ -216,6 +293,27 @@ def _is_stepped(name: str) -> bool:
     return metric_names.step_axis(name.rpartition("/")[2]) is not None
 
 
+_TRAININGS_START = re.compile(r"\s*+\[\s*+(?=\{)")
+_NAME_START = re.compile(rb'"(?:%s)"\s*+:\s*+"' % "|".join(_NAME_KEYS).encode())
+
+
+def claims_trainings(_name: str, head: bytes) -> bool | None:
+    """Whether the first object of a list has a name and a training's rewards.
+
+    If it is longer than what is seen of it, a key of each shows that.
+    """
+    text = head.decode("utf-8", "replace")
+    if not (start := _TRAININGS_START.match(text)):
+        return None if not text.strip(" \t\r\n[") and len(head) < HEAD_BYTES else False
+    if first := first_object(text[start.end() :].encode()):
+        return bool(_training_name(first))
+    if len(head) < HEAD_BYTES:
+        return None
+    keys = [match[1].decode("utf-8", "replace") for match in _CURVE_START.finditer(head)]
+    is_row = any(_is_stepped(match[1].decode("utf-8", "replace")) for match in _KEY.finditer(head))
+    return bool(_NAME_START.search(head)) and any(map(metric_names.is_reward, keys)) and not is_row
+
+
 FORMAT = Format(
     name="json-document",
     claims=claims,
@@ -225,3 +323,12 @@ FORMAT = Format(
     rewritten=True,
     one_file=True,
 )
+TRAININGS = Format(
+    name="json-trainings",
+    claims=claims_trainings,
+    claim_order=35,
+    precedence=50,
+    store=JsonTrainingsStore,
+    rewritten=True,
+)
+FORMATS = (FORMAT, TRAININGS)

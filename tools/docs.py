@@ -67,7 +67,7 @@ SYSTEMS = (
         "your own script",
         "`Iteration 1/20 \\| Mean Reward: 20.8 \\| KL: 0.0047 \\| clip%: 6.2%`, `key: value`, "
         "`key=value`, or your own regular expression; CSV and TSV, JSON lines, a JSON list of rows "
-        "or object of lists (`history.json`), one number a line or one line "
+        "or of trainings, or an object of lists (`history.json`), one number a line or one line "
         "of them (`rewards.txt`, `dqn_pong.out`), a NumPy "
         "array (`rewards.npy`), tables without a header (`episode_rewards.csv`); a file that you "
         "name may be called anything",
@@ -76,6 +76,7 @@ SYSTEMS = (
             "csv",
             "jsonl",
             "json-document",
+            "json-trainings",
             "number-list",
             "number-row",
             "numpy-array",

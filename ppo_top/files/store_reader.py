@@ -138,7 +138,8 @@ class StoreReader:
             folder, _, file = self.source.key.rpartition("/")
             key = f"{folder}/{run}/{file}".lstrip("/")
             path = self.source.path.parent / run / file
-            self.run_sources[run] = Source(key, path, self.source.root, self.source.format)
+            of = self.source
+            self.run_sources[run] = Source(key, path, of.root, of.format, of.path)
         return self.run_sources[run]
 
     def close(self) -> None:

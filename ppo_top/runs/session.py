@@ -320,9 +320,11 @@ class Session:
                 self.memory.save_unused(root, stamps)
 
     def unassigned_paths(self) -> list[str]:
-        """The files that were read and belong to no run."""
-        states = self._states.items()
-        return [str(state.source.path) for key, state in states if key not in self._run_of]
+        """The files that were read and belong to no run, nor hold any."""
+        sources = {key: state.source for key, state in self._states.items()}
+        files = {source.file for key, source in sources.items() if key in self._run_of}
+        unused = [source.path for key, source in sources.items() if key not in self._run_of]
+        return [str(path) for path in unused if path not in files]
 
     def remember(self, seconds: float) -> bool:
         """Keep runs at rest in the cache, for about some seconds; True if none is left to keep."""

@@ -24,6 +24,7 @@ STORE_FILE_NAMES = {
     "mlflow-run": "meta.yaml",
     "notebook": "a.ipynb",
     "json-document": "history.json",
+    "json-trainings": "results.json",
     "number-row": "rewards.txt",
     "numpy-array": "rewards.npy",
 }

@@ -107,6 +107,9 @@ def seeds() -> dict[str, list[bytes]]:
     found["numpy-array"] = [numpy_array(b"\x00\x00\x80?" * 40)]
     found["tensorboard-csv"] = [with_cuts(DOWNLOADED_CSV_SEED)]
     found["json-document"] = JSON_DOCUMENT_SEEDS
+    found["json-trainings"] = [
+        b'[{"algorithm": "DQN", "episode_rewards": [1, 2.5]}, {"agent": "DQN", "returns": [3, 4]}]'
+    ]
     found["sb3-evaluations"] = sorted(by_format["sb3-evaluations"], key=len)
     found["trackio"] = [
         files.database_bytes(files.build_trackio_database, files.seed_of_trackio_database())

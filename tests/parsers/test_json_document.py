@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -13,9 +14,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.cli import main
+from ppo_top.model import Batch
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.json_document import FORMAT, JsonDocumentStore, claims, read_document
+from ppo_top.parsers.json_document import (
+    FORMAT,
+    TRAININGS,
+    JsonDocumentStore,
+    JsonTrainingsStore,
+    claims,
+    read_document,
+)
 from tests.support.parser_harness import ParserOutput
 
 ROWS = [{"step": 2048 * n, "train": {"reward": n / 3, "kl": 0.01 * n}} for n in range(1, 31)]
@@ -33,6 +42,12 @@ def poll(store: JsonDocumentStore) -> ParserOutput:
     found = ParserOutput()
     found.add_batch(store.poll(10))
     return found
+
+
+def every_batch(store: JsonTrainingsStore) -> Iterator[Batch]:
+    """All that is new, a batch for each training."""
+    while batch := store.poll(10):
+        yield batch
 
 
 def write(path: Path, document: object, moment: int) -> None:
@@ -255,6 +270,72 @@ def test_such_files_are_found_in_directories(name: str) -> None:
     assert not isinstance(found, bool | None)
     assert found.name == "json-document"
     assert detect_format("generation_config.json", json.dumps(ROWS).encode()) is False
+
+
+ALGORITHMS = [
+    {"algorithm": "Simple DQN", "episodes": 3, "episode_rewards": [1.5, 2.5, 3.5], "wins": 0},
+    {"algorithm": "A2C", "episode_rewards": [5, 6], "episode_lengths": [90, 80], "wins": 0},
+]
+
+
+def test_named_lists_of_rewards_are_a_run_each(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Several trainings in one file, which is passed over no more than they are."""
+    (tmp_path / "raw_results.json").write_text(json.dumps(ALGORITHMS, indent=2))
+    main(["check", "-v", "--json", "--no-cache", str(tmp_path)])
+    out, err = capsys.readouterr()
+    found = {run["name"]: run for run in json.loads(out)["runs"]}
+    assert {name: run["progress"]["step"] for name, run in found.items()} == {
+        "Simple_DQN": 3,
+        "A2C": 2,
+    }
+    lasts = [(each["concept"], each["last"]) for each in found["A2C"]["metrics"]]
+    assert sorted(lasts) == [("ep_len", 80.0), ("reward_mean", 6.0)]
+    assert "passed over" not in err
+
+
+def test_trainings_of_a_file_come_and_go(tmp_path: Path) -> None:
+    """The file is written anew; half of it says so and takes nothing back."""
+    path = tmp_path / "results.json"
+    write(path, [*ALGORITHMS, ALGORITHMS[1]], 1)
+    store = JsonTrainingsStore(path)
+    read = {batch.stored_run: batch for batch in every_batch(store)}
+    assert list(read) == ["Simple_DQN", "A2C", "A2C-3"]
+    assert not any(batch.restarted for batch in read.values())
+    path.write_text(json.dumps(ALGORITHMS)[:-9])
+    os.utime(path, ns=(2 * 10**9, 2 * 10**9))
+    assert "not complete JSON" in store.poll(10).problems[0].message
+    write(path, ALGORITHMS[:1], 3)
+    read = {batch.stored_run: batch for batch in every_batch(store)}
+    assert {run: len(batch.points) for run, batch in read.items()} == {
+        "Simple_DQN": 1,
+        "A2C": 0,
+        "A2C-3": 0,
+    }
+    assert all(batch.restarted for batch in read.values())
+
+
+@pytest.mark.parametrize(
+    ("document", "answer"),
+    [
+        (ALGORITHMS, True),
+        ([{"algorithm": "DQN", "returns": list(range(3000))}], True),
+        ([{"name": "Ann", "scores": [5, 4]}], False),
+        ([{"algorithm": "DQN", "accuracy": [0.5, 0.6]}], False),
+        ([{"algorithm": "DQN", "mean_reward": 21.5}], False),
+        ([{"episode": 1, "agent": "DQN", "rewards": [1, 1, 1]}], False),
+        ([{"episode": 1, "agent": "DQN", "rewards": list(range(3000))}], False),
+        ([1, 2], False),
+        ({"algorithm": "DQN", "rewards": [1, 2]}, False),
+    ],
+)
+def test_a_row_or_a_pupil_is_no_training(document: object, answer: bool) -> None:
+    """A row says its step, and a pupil has no algorithm."""
+    head = json.dumps(document).encode()[:4096]
+    assert TRAININGS.claims("results.json", head) is answer
+    found = detect_format("results.json", head)
+    assert (found is TRAININGS) is answer
 
 
 def test_a_collapse_is_found_in_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from ppo_top.model import UNKNOWN_TIME, Batch, Points
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
 
-_MAX_FILE_BYTES = 64 << 20
+MAX_FILE_BYTES = 64 << 20
 
 
 class RewrittenPointsStore(ReplacedFileStore):
@@ -33,8 +33,8 @@ class RewrittenPointsStore(ReplacedFileStore):
         if version is None:
             return Batch()
         try:
-            if version[1] > _MAX_FILE_BYTES:
-                raise ValueError(f"larger than {_MAX_FILE_BYTES:,} bytes")
+            if version[1] > MAX_FILE_BYTES:
+                raise ValueError(f"larger than {MAX_FILE_BYTES:,} bytes")
             batch = self._read()
         except OSError:
             return Batch()
