@@ -78,20 +78,24 @@ def _begins_anew(first: EpisodeAndSteps, before: EpisodeAndSteps, after: Episode
 class StepsOfEpisodes:
     """Counts on where the step begins anew with the next episode: `1,104`, then `2,0`.
 
-    Until then the first episode's steps cannot be told from those of all so far.
+    Until then the first episode's steps cannot be told from those of all so far. Where each episode
+    has one row, its steps are its length, and none is counted on.
     """
 
     def __init__(self) -> None:
         self._before = 0
         """Steps of the episodes that are over."""
         self._last = EpisodeAndSteps(0, 0)
+        self._has_several_rows = False
+        """Whether an episode has had more than one row."""
 
     def count_on(self, episode: float | None, step: int) -> int:
         """The step in all episodes of a row's step in its own."""
         number = as_step(episode)
         now = self._last.episode if number is None else number
         begins_anew = step < self._last.steps + (self._before > 0)
-        if begins_anew and now == self._last.episode + 1:
+        self._has_several_rows |= now == self._last.episode and step != self._last.steps
+        if begins_anew and self._has_several_rows and now == self._last.episode + 1:
             self._before += self._last.steps + (step == 0)
         elif now < self._last.episode:  # a run that began anew
             self._before = 0
