@@ -239,10 +239,7 @@ def _full_names(tags: Iterable[str]) -> dict[str, str]:
 
 
 def _main_chain(chains: Sequence[SourceChain]) -> SourceChain | None:
-    """The chain that defines the run's steps: the best-ranked, then the one with most metrics.
-
-    Of lists that hold one each, that of the rewards.
-    """
+    """The chain that defines the run's steps: the best-ranked, with most metrics, with rewards."""
 
     def richness(chain: SourceChain) -> tuple[int, int, int, bool]:
         count = len(chain.meanings)

@@ -404,9 +404,10 @@ def test_the_steps_of_an_episode_are_counted_on(lengths: tuple[int, ...], first:
     assert again.steps("EpisodeReward") == 2 * list(range(first, first + len(rows)))
 
 
-def test_lengths_that_happen_to_rise_are_not_counted_on() -> None:
+@pytest.mark.parametrize("first", [0, 1])
+def test_lengths_that_happen_to_rise_are_not_counted_on(first: int) -> None:
     """A row an episode: its steps are its length, and the fifth is shorter than the fourth."""
-    rows = "".join(f"{n},{length},-1.5\n" for n, length in enumerate([1, 1, 1, 2, 1, 3], 1))
+    rows = "".join(f"{n},{length},-1.5\n" for n, length in enumerate([1, 1, 1, 2, 1, 3], first))
     read = parse_every_way(CsvParser, f"episode,step,reward\n{rows}".encode())
     assert read.steps("reward") == [1, 1, 1, 2, 1, 3]
 

@@ -55,21 +55,10 @@ _GLUED_STEP = re.compile(
 """`Episode7: reward 21.5`, `EP_7 reward 21.5`."""
 _GLUED_DIGIT = re.compile(r"[ehnprEHNPR][-_]?\d")
 """In each of them, and found sooner."""
-_WINDOW_WORDS = (
-    "over",
-    "of",
-    "in",
-    "for",
-    "Over",
-    "Of",
-    "In",
-    "For",
-    "OVER",
-    "OF",
-    "IN",
-    "FOR",
-    "last",
-    "past",
+_WINDOW_WORDS = tuple(
+    spell(word)
+    for word in ("over", "of", "in", "for", "last", "past", "previous")
+    for spell in (str, str.capitalize, str.upper)
 )
 _WINDOW = re.compile(
     r"(?i)(?:(?<=reward|return|length)|(?<=rewards|returns)|(?<=score)|(?<=scores))"

@@ -85,19 +85,19 @@ class StepsOfEpisodes:
     def __init__(self) -> None:
         self._before = 0
         """Steps of the episodes that are over."""
-        self._last = EpisodeAndSteps(0, 0)
+        self._last = EpisodeAndSteps(-1, 0)
         self._has_several_rows = False
         """Whether an episode has had more than one row."""
 
     def count_on(self, episode: float | None, step: int) -> int:
         """The step in all episodes of a row's step in its own."""
         number = as_step(episode)
-        now = self._last.episode if number is None else number
-        begins_anew = step < self._last.steps + (self._before > 0)
-        self._has_several_rows |= now == self._last.episode and step != self._last.steps
-        if begins_anew and self._has_several_rows and now == self._last.episode + 1:
-            self._before += self._last.steps + (step == 0)
-        elif now < self._last.episode:  # a run that began anew
+        last, now = self._last, self._last.episode if number is None else number
+        self._has_several_rows |= number == last.episode and step != last.steps
+        falls = step < last.steps or (step == last.steps and self._before > 0)  # one row long
+        if falls and self._has_several_rows and now == last.episode + 1:
+            self._before += last.steps + (1 if step == 0 else 0)
+        elif now < last.episode:  # a run that began anew
             self._before = 0
         self._last = EpisodeAndSteps(now, step)
         return self._before + step

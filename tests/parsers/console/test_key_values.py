@@ -436,6 +436,17 @@ def test_a_list_of_rewards_is_that_of_several_agents() -> None:
     assert "Rewards_1" not in read(f"Episode 3 | Loss: 1 | Rewards: {list(range(20))}").points
 
 
+@pytest.mark.parametrize(
+    "window", ["last 100 episodes", "Previous 100 Episodes", "over the last 100 episodes"]
+)
+def test_a_window_behind_a_reward_is_a_remark(window: str) -> None:
+    """With a preposition or without."""
+    found = read(f"Epoch 3 | Avg reward {window}: 21.5").values_by_step()
+    (tag,) = found.keys() - {"Epoch"}
+    assert tag.startswith("Avg reward (")
+    assert found[tag] == [(3, 21.5)]
+
+
 def test_a_spread_behind_a_mean_is_that_of_the_mean() -> None:
     """Alone, `std` would be the policy's."""
     got = read("Iter 2 | reward mean=0.848 std=0.216 min=-1.0 | std=0.5")
