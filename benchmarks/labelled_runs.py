@@ -81,9 +81,19 @@ class LabelledRun:
         right = (f for f in self.found() if f.rule in accepted_rules(self.meta))
         return min((row_reached(f, WARN) - self.onset for f in right), default=math.inf)
 
-    def cause_credit(self, count: int) -> float:
-        """How right the best of the first `count` stated causes is (`corpus.causes`)."""
-        stated = dict.fromkeys(cause for finding in self.first for cause in finding.causes)
+    @property
+    def last(self) -> list[Finding]:
+        """What stands in the report on the finished run at *warn* or *crit*, worst first."""
+        end = self.rows - 1
+        return [f for f in shown(self.findings, end) if (f.severity_at(end) or 0) >= WARN]
+
+    def cause_credit(self, count: int, findings: Sequence[Finding] | None = None) -> float:
+        """How right the best of the first `count` stated causes is (`corpus.causes`).
+
+        They are those of `findings`, by default of the first warning.
+        """
+        some = self.first if findings is None else findings
+        stated = dict.fromkeys(cause for finding in some for cause in finding.causes)
         return credit(self.meta, list(stated)[:count])
 
 

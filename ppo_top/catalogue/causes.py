@@ -11,8 +11,8 @@ from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 ANY_CASE = "-"
 """The last line of each cause: said where no other holds."""
 
-RUNS_LINE, ALL_RUNS = "runs", "all"
-"""First word of the lines that count runs, and the second one where it is not a family."""
+REPORTS_LINE, ALL_FAMILIES = "reports", "all"
+"""First word of the lines that count reports, and the second one where it is not a family."""
 
 CONTROL_PART, TEXT_PART = "control", "text"
 """Second word of the lines that count a symptom: of control tasks, of language models."""
@@ -48,20 +48,20 @@ class Causes(NamedTuple):
 
 
 class SymptomCounts(NamedTuple):
-    """How often a symptom was there, of the runs that could show it: cause -> number of runs."""
+    """How often a symptom was there, of the reports that could show it: cause -> reports."""
 
     there: Mapping[str, int]
     could: Mapping[str, int]
 
 
 class CauseCounts(NamedTuple):
-    """What was counted on labelled runs: runs of each cause, and of each symptom beside it.
+    """What was counted on labelled runs: reports on each cause, and on each symptom beside it.
 
-    `by_family`: family -> cause -> runs. `control` and `text` count symptoms of control tasks and
-    of language models, which share few causes and fewer habits.
+    `by_family`: family -> cause -> reports. `control` and `text` count symptoms of control tasks
+    and of language models, which share few causes and fewer habits.
     """
 
-    runs: Mapping[str, int]
+    reports: Mapping[str, int]
     by_family: Mapping[str, Mapping[str, int]]
     control: Mapping[str, SymptomCounts]
     text: Mapping[str, SymptomCounts]
@@ -97,22 +97,23 @@ def known_causes() -> Causes:
 def cause_counts() -> CauseCounts:
     """The counted table: a line a symptom, a column a cause, `there/could` in each cell.
 
-    Before them the runs of each cause, in all and in each family. The second column says of what
+    Before them the reports on each cause, in all and in each family. The second column says of what
     the line counts.
     """
     (_, _, *causes), *lines = _rows("cause_counts")
-    runs: dict[str, dict[str, int]] = {}
+    reports: dict[str, dict[str, int]] = {}
     symptoms: dict[str, dict[str, SymptomCounts]] = {CONTROL_PART: {}, TEXT_PART: {}}
     for name, part, *cells in lines:
-        if name == RUNS_LINE:
-            runs[part] = dict(zip(causes, map(int, cells), strict=True))
+        if name == REPORTS_LINE:
+            reports[part] = dict(zip(causes, map(int, cells), strict=True))
             continue
         pairs = [tuple(map(int, cell.split("/"))) for cell in cells]
         symptoms[part][name] = SymptomCounts(
             {cause: there for cause, (there, _) in zip(causes, pairs, strict=True)},
             {cause: could for cause, (_, could) in zip(causes, pairs, strict=True)},
         )
-    return CauseCounts(runs.pop(ALL_RUNS), runs, symptoms[CONTROL_PART], symptoms[TEXT_PART])
+    of_all = reports.pop(ALL_FAMILIES)
+    return CauseCounts(of_all, reports, symptoms[CONTROL_PART], symptoms[TEXT_PART])
 
 
 def _rows(table: str) -> list[list[str]]:

@@ -23,6 +23,7 @@ from ppo_top.rules.book import BY_ID
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.terms import FAMILY_NAMES
 from ppo_top.rules.judge import Judge
+from tests.rules.cases import after
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,
@@ -73,11 +74,12 @@ def test_every_sentence_names_its_cause_and_no_other() -> None:
 def test_the_tables_name_what_there_is() -> None:
     """Causes, facts, rules and families; and every cause has a line for all other cases."""
     causes, counts = known_causes(), cause_counts()
-    assert causes.texts.keys() == counts.runs.keys() == FAULTS_BY_CAUSE.keys()
+    assert causes.texts.keys() == counts.reports.keys() == FAULTS_BY_CAUSE.keys()
     rules_found = {RULE_PREFIX + rule for rule in BY_ID}
     facts = {*causes.proofs, *(fact for _, fact in causes.vetoes)}
     assert facts <= FACTS.keys() | rules_found
-    assert {*causes.proofs.values(), *(cause for cause, _ in causes.vetoes)} <= counts.runs.keys()
+    named = {*causes.proofs.values(), *(cause for cause, _ in causes.vetoes)}
+    assert named <= counts.reports.keys()
     cases = {*FACTS, *FAMILY_NAMES, ANY_CASE}
     assert all(text.when in cases for some in causes.texts.values() for text in some)
     assert all(some[-1].when == ANY_CASE for some in causes.texts.values())
@@ -88,36 +90,31 @@ def test_the_tables_name_what_there_is() -> None:
 
 
 def test_no_symptom_was_seen_more_often_than_it_could_be() -> None:
-    """Nor in more runs than there are."""
+    """Nor in more reports than there are."""
     counts = cause_counts()
     for name, symptom in (*counts.control.items(), *counts.text.items()):
-        for cause, runs in counts.runs.items():
-            assert 0 <= symptom.there[cause] <= symptom.could[cause] <= runs, (name, cause)
+        for cause, reports in counts.reports.items():
+            assert 0 <= symptom.there[cause] <= symptom.could[cause] <= reports, (name, cause)
 
 
-def test_counting_says_in_how_many_of_the_runs_that_could_show_it() -> None:
+def test_counting_says_in_how_many_of_the_reports_that_could_show_it() -> None:
     """A fact that a log does not hold is not counted; a rule could fire in every run."""
-    runs = [
+    uncounted = "learned nothing, and no size of updates is logged"
+    reports = [
         Symptoms({"fault": "gamma-0"}, "", {"approx KL 0": True, "rule reward-crash": True}),
         Symptoms({"fault": "gamma-0"}, "", {"approx KL 0": False, "rule reward-crash": True}),
         Symptoms({"fault": "gamma-0"}, "", {}),
         Symptoms({"fault": "lr-x100"}, "", {"approx KL 0": True, "once": True}),
-        Symptoms(
-            {"fault": "gamma-0"}, "", {"learned nothing, and no size of updates is logged": True}
-        ),
-        Symptoms(
-            {"fault": "gamma-0"}, "", {"learned nothing, and no size of updates is logged": True}
-        ),
+        Symptoms({"fault": "gamma-0"}, "", {uncounted: True}),
+        Symptoms({"fault": "gamma-0"}, "", {uncounted: True}),
     ]
-    head, totals, *lines = (line.split("\t") for line in table_lines(count_symptoms(runs)))
+    head, totals, *lines = (line.split("\t") for line in table_lines(count_symptoms(reports)))
     of = {line[0]: dict(zip(head, line, strict=True)) for line in (totals, *lines)}
-    assert (of["runs"]["horizon"], of["runs"]["step too large"]) == ("5", "1")
+    assert (of["reports"]["horizon"], of["reports"]["step too large"]) == ("5", "1")
     assert (of["approx KL 0"]["horizon"], of["approx KL 0"]["step too large"]) == ("1/2", "1/1")
     assert of["rule reward-crash"]["horizon"] == "2/5"
     assert "once" not in of
-    assert (
-        "learned nothing, and no size of updates is logged" not in of
-    )  # it only chooses what is advised
+    assert uncounted not in of  # it only chooses what is advised
     assert {line[1] for line in lines} == {"", "control"}
     assert TABLE.exists()
 
@@ -161,6 +158,17 @@ def test_what_stood_beside_a_symptom_more_often_comes_first() -> None:
     assert none[0] == "step too small"
 
 
+def test_a_collapse_after_wild_updates_is_not_laid_on_the_environment() -> None:
+    """The KL is 0 by then: nothing can change any more."""
+    frozen = {"approx KL 0": True, "entropy below a hundredth of its start": True}
+    quiet = list(cause_scores({**frozen, "approx KL once above 0.5": False}, "on-policy"))
+    wild = list(cause_scores({**frozen, "approx KL once above 0.5": True}, "on-policy"))
+    change = "observations or environment"
+    assert wild.index("too little exploration") < wild.index(change)
+    assert "step too small" in quiet
+    assert "step too small" not in wild
+
+
 def test_an_unknown_symptom_changes_nothing() -> None:
     """A rule that no labelled run has shown says nothing about causes."""
     assert cause_scores({"rule something-new": True}, "on-policy") == cause_scores({}, "on-policy")
@@ -189,8 +197,18 @@ def test_an_unknown_symptom_changes_nothing() -> None:
         ("approx KL 0", {"approx_kl": 0.9e-5}, {"approx_kl": 1.1e-5}),
         ("explained variance below 0.2", {"explained_variance": 0.19},
          {"explained_variance": 0.21}),
+        ("approx KL once above 0.5", {"approx_kl": lambda i: 0.52 if i == 3 else 0.0},
+         {"approx_kl": lambda i: 0.48 if i == 3 else 0.0}),
         ("explained variance below -1", {"explained_variance": -1.05},
          {"explained_variance": -0.95}),
+        ("explained variance above 0.8", {"explained_variance": 0.82},
+         {"explained_variance": 0.78}),
+        ("explained variance fell by 0.3", {"explained_variance": lambda i: 0.9 - 0.31 * (i > 19)},
+         {"explained_variance": lambda i: 0.9 - 0.29 * (i > 19)}),
+        ("explained variance fell by 0.3", {"explained_variance": lambda i: 0.31 - 2.0 * (i > 19)},
+         {"explained_variance": lambda i: 0.29 - 2.0 * (i > 19)}),
+        ("entropy below a hundredth of its start", {"entropy": after(20, 0.0097, -1.0)},
+         {"entropy": after(20, -0.0103, -1.0)}),
         ("entropy below a fifth of its start", {"entropy": lambda i: 1.0 if i < 20 else 0.19},
          {"entropy": lambda i: 1.0 if i < 20 else 0.21}),
         ("entropy or std above its start", {"entropy": lambda i: 1.0 if i < 20 else 1.11},

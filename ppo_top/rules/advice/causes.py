@@ -28,12 +28,12 @@ MOST_CAUSES = 3
 CLOSE_ODDS = 20.0
 """Where the next cause is at most this many times less likely, a look tells them apart."""
 
-UNSEEN_RUNS = 3.0
-"""What a few runs of one cause happened to show counts less; the number that ranked best the causes
-of runs in environments that had been left out of the counts (of 1, 2, 3 and 5)."""
+UNSEEN_REPORTS = 3.0
+"""What a few reports on a cause happened to show counts less; the number that ranked causes best
+for runs in environments that had been left out of the counts (of 1, 2, 3 and 5)."""
 
-FAMILY_RUNS = 5.0
-"""How common a cause is in a family, with so many runs as common as in all families (0, 5 and 20
+FAMILY_REPORTS = 5.0
+"""How common a cause is in a family, with so many reports as common as in all families (0, 5 and 20
 were tried as above)."""
 
 RULE_PREFIX = "rule "
@@ -58,7 +58,7 @@ def cause_scores(
     If a setting proves one, the others are left out. `counted` is the shipped table by default.
     """
     counted = counted or cause_counts()
-    causes, runs = known_causes(), counted.runs
+    causes, reports = known_causes(), counted.reports
     counts = counted.text if is_text(family) else counted.control
     seen = {fact for fact, holds in symptoms.items() if holds}
     of_family = {cause for cause in causes.texts if family in causes.families.get(cause, {family})}
@@ -68,7 +68,7 @@ def cause_scores(
     scores = {
         cause: math.log(_how_common(counted, cause, family))
         + sum(_weight(each, usual, cause, holds) for each, usual, holds in weighed)
-        for cause in proven or runs
+        for cause in proven or reports
         if cause in of_family
         and (proven or not any((cause, fact) in causes.vetoes for fact in seen))
     }
@@ -81,22 +81,23 @@ def is_text(family: str) -> bool:
 
 
 def _how_common(counts: CauseCounts, cause: str, family: str) -> float:
-    """Runs of a cause in this family, up to a factor that all causes share."""
-    usual = (counts.runs[cause] + 1.0) / (sum(counts.runs.values()) + len(counts.runs))
-    return counts.by_family.get(family, {}).get(cause, 0) + FAMILY_RUNS * usual
+    """Reports on a cause in this family, up to a factor that all causes share."""
+    usual = (counts.reports[cause] + 1.0) / (sum(counts.reports.values()) + len(counts.reports))
+    return counts.by_family.get(family, {}).get(cause, 0) + FAMILY_REPORTS * usual
 
 
 def _usual_share(counted: SymptomCounts) -> float:
-    """How many of all runs that could show a symptom do."""
+    """How many of all reports that could show a symptom do."""
     return (sum(counted.there.values()) + 0.5) / (sum(counted.could.values()) + 1.0)
 
 
 def _weight(counted: SymptomCounts, usual: float, cause: str, holds: bool) -> float:
-    """The logarithm of how often a cause's runs show, or do not show, a symptom.
+    """The logarithm of how often reports on a cause show, or do not show, a symptom.
 
-    `UNSEEN_RUNS`, which show it as often as all runs do, are added to what was counted.
+    `UNSEEN_REPORTS`, which show it as often as all do, are added to what was counted.
     """
-    share = (counted.there[cause] + UNSEEN_RUNS * usual) / (counted.could[cause] + UNSEEN_RUNS)
+    there, could = counted.there[cause], counted.could[cause]
+    share = (there + UNSEEN_REPORTS * usual) / (could + UNSEEN_REPORTS)
     return math.log(share if holds else 1.0 - share)
 
 

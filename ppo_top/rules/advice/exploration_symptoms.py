@@ -13,6 +13,7 @@ LIMITS: Mapping[str, float] = {
     "entropy_unmoved": 0.03,
     "entropy_least": 0.001,  # nats
     "entropy_low": 0.2,
+    "entropy_gone": 0.01,
     "std_times": 1.5,
     "coefficient": 5.0,
     "epsilon": 0.5,
@@ -28,6 +29,14 @@ def entropy_low(run: RuleContext) -> bool | None:
     if history is None or history.first[0] <= 0.0:
         return None
     return history.last < LIMITS["entropy_low"] * history.first[0]
+
+
+def entropy_gone(run: RuleContext) -> bool | None:
+    """Entropy is all but 0: nothing is tried any more."""
+    history = run.histories.get("entropy")
+    if history is None or history.first[0] == 0.0:
+        return None
+    return abs(history.last) < LIMITS["entropy_gone"] * abs(history.first[0])
 
 
 def entropy_fell(run: RuleContext) -> bool | None:
@@ -100,6 +109,7 @@ def coefficient_gone(run: RuleContext) -> bool | None:
 
 EXPLORATION_FACTS: Mapping[str, Fact] = {
     "entropy below a fifth of its start": entropy_low,
+    "entropy below a hundredth of its start": entropy_gone,
     "entropy below nine tenths of its start": entropy_fell,
     "entropy or std above its start": entropy_rises,
     "entropy unmoved": entropy_at_start,

@@ -31,8 +31,11 @@ LIMITS: Mapping[str, float] = {
     "reward_times": 100.0,
     "loss_none": 1e-8,
     "kl_large": 0.05,
+    "kl_wild": 0.5,
     "kl_none": 1e-5,
     "explained": 0.2,
+    "explained_well": 0.8,
+    "explained_lost": 0.3,
     "explained_negative": -1.0,
     "explained_none": 1e-6,
     "truncated": 0.5,
@@ -201,6 +204,12 @@ def kl_large(run: RuleContext) -> bool | None:
     return None if history is None else max(history.recent[-5:]) > LIMITS["kl_large"]
 
 
+def kl_once_wild(run: RuleContext) -> bool | None:
+    """Some update changed the policy altogether: once it has collapsed, no later one does."""
+    history = run.histories.get("approx_kl")
+    return None if history is None else history.high > LIMITS["kl_wild"]
+
+
 def kl_none(run: RuleContext) -> bool | None:
     """Updates do not change the policy."""
     history = run.histories.get("approx_kl")
@@ -211,6 +220,21 @@ def explains_nothing(run: RuleContext) -> bool | None:
     """The critic explains next to nothing."""
     history = run.histories.get("explained_variance")
     return None if history is None else history.level < LIMITS["explained"]
+
+
+def explains_well(run: RuleContext) -> bool | None:
+    """The critic predicts the returns: what is wrong is not its doing."""
+    history = run.histories.get("explained_variance")
+    return None if history is None else history.level > LIMITS["explained_well"]
+
+
+def explains_less(run: RuleContext) -> bool | None:
+    """The critic explained far more before."""
+    history = run.histories.get("explained_variance")
+    if history is None:
+        return None
+    lost = history.high - history.level
+    return history.high > LIMITS["explained_lost"] and lost > LIMITS["explained_lost"]
 
 
 def explains_worse_than_nothing(run: RuleContext) -> bool | None:
@@ -288,9 +312,12 @@ FACTS: Mapping[str, Fact] = {
     "reward grew a hundredfold": reward_jumped,
     "critic loss near 0": critic_loss_near_zero,
     "approx KL above 0.05": kl_large,
+    "approx KL once above 0.5": kl_once_wild,
     "approx KL 0": kl_none,
     "explained variance below 0.2": explains_nothing,
     "explained variance below -1": explains_worse_than_nothing,
+    "explained variance above 0.8": explains_well,
+    "explained variance fell by 0.3": explains_less,
     "explained variance always exactly 0": same_value,
     **EXPLORATION_FACTS,
     **CRITIC_FACTS,
