@@ -228,7 +228,7 @@ FELL = (*BLIND_POLICY, "kl-high", "clip-high", "entropy-swings", "updates-too-la
 
 OTHER_CONTROL_RULES: Mapping[str, tuple[str, ...]] = {
     "loss-reversed": (*REWARD_SIGN, *NEVER_LEARNS, *STEP_SIZE, *VALUES),
-    "weights-reloaded-midway": FELL,
+    "weights-reloaded-midway": (*FELL, "action-values-lost"),
     "kl-limit-x500": STEP_SIZE,
     "kl-limit-tiny": NEVER_LEARNS,
     "target-frozen": (*CRITIC, *NEVER_LEARNS, *VALUES, "action-values-short"),

@@ -37,6 +37,11 @@ def after(number: int, then: float, before: float) -> Callable[[int], float]:
     return lambda i: then if i >= number else before
 
 
+def at(row: int, then: float, usual: float) -> Callable[[int], float]:
+    """One value in a single row."""
+    return lambda i: then if i == row else usual
+
+
 def rise(i: int) -> float:
     """A reward that climbs."""
     return 20 + 440 * (1 - 0.95**i) + jitter(i, 4)
@@ -235,6 +240,13 @@ REPLAY_CASES = (
         "actor-loss-large",
         {"actor_loss": lambda i: 10 * 1.2**i, "reward_mean": lambda i: -20 + jitter(i, 2)},
         {"actor_loss": lambda i: 19 + 0.6 * i, "reward_mean": lambda i: -20 + jitter(i, 2)},
+        WARN,
+        "off-policy",
+    ),
+    RuleCase(
+        "action-values-lost",
+        {"actor_loss": after(30, -13.0, -20.0), "critic_loss": at(30, 8.0, 3.0)},
+        {"actor_loss": after(30, -15.0, -20.0), "critic_loss": at(30, 8.0, 3.0)},
         WARN,
         "off-policy",
     ),

@@ -36,11 +36,6 @@ FLAT: DrawnColumns = {"reward_mean": flat, "ep_len": flat}
 """A control task in which nothing is learned."""
 
 
-def at(row: int, then: float, usual: float) -> Callable[[int], float]:
-    """One value in a single row."""
-    return lambda i: then if i == row else usual
-
-
 def within(first: int, last: int, then: float, usual: float) -> Callable[[int], float]:
     """One value from a row up to another one, and the usual one elsewhere."""
     return lambda i: then if first <= i <= last else usual

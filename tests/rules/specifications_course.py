@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ppo_top.model import Severity
-from tests.rules.cases import after, fallen, flat, rise
-from tests.rules.specifications import FLAT, Contrast, at, learned, steady_gain, within
+from tests.rules.cases import after, at, fallen, flat, rise
+from tests.rules.specifications import FLAT, Contrast, learned, steady_gain, within
 from tests.rules.specifications_llm import STILL
 from tests.support.drawn_runs import DrawnColumns, jitter
 

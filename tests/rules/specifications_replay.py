@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.model import Severity
-from tests.rules.cases import after, flat, rise
+from tests.rules.cases import after, at, flat, rise
 from tests.rules.specifications import Contrast
 from tests.support.drawn_runs import DrawnColumns
 
@@ -18,6 +18,9 @@ NO_LOSS: DrawnColumns = {
 }  # fmt: skip
 """Episodes are collected, and nothing else is logged."""
 
+
+LOST: DrawnColumns = {"actor_loss": after(30, -12.0, -20.0), "critic_loss": at(30, 9.0, 3.0)}
+"""Action values of 20 are 12 from one update on, where the critic errs once."""
 
 LARGE_RETURNS: DrawnColumns = {**UNGAINED, "reward_mean": lambda i: 100.0 * flat(i)}
 """No critic loss below is beyond them."""
@@ -44,6 +47,17 @@ PAIRS = (
     Contrast("actor-loss-large", "it was beyond all returns from the start", {**UNGAINED,
          "actor_loss": lambda i: 10.0 * 1.15**i}, {"actor_loss": lambda i: 1000.0 * 1.15**i},
          WARN, 0, OFF),
+    Contrast("action-values-lost", "the critic's loss jumps with them", {**LOST,
+         "critic_loss": at(30, 7.7, 3.0)}, {"critic_loss": at(30, 7.3, 3.0)}, WARN, 0, OFF),
+    Contrast("action-values-lost", "a third of them is lost", LOST,
+         {"actor_loss": after(30, -14.3, -20.0)}, WARN, 0, OFF),
+    Contrast("action-values-lost", "they did not move as far by themselves", LOST,
+         {"actor_loss": lambda i: -20.0 - 7.0 * (i % 2) + 10.0 * (i >= 30)}, WARN, 0, OFF),
+    Contrast("action-values-lost", "the learning rate stays", LOST,
+         {"lr": after(29, 1e-2, 3e-4)}, WARN, 0, OFF),
+    Contrast("action-values-lost", "there are ten values of before and after",
+         {"actor_loss": after(8, -12.0, -20.0), "critic_loss": at(8, 9.0, 3.0)},
+         {"actor_loss": after(7, -12.0, -20.0), "critic_loss": at(7, 9.0, 3.0)}, WARN, 0, OFF),
     Contrast("entropy-coefficient", "it is more than a constant", {**UNGAINED,
          "entropy_coef": lambda i: 0.5 * 1.1**i}, {"entropy_coef": 0.5}, WARN, 0, OFF),
     Contrast("entropy-coefficient", "it is a thousand times its first value", {**UNGAINED,

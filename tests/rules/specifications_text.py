@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ppo_top.model import Severity
-from tests.rules.cases import after
-from tests.rules.specifications import Contrast, at
+from tests.rules.cases import after, at
+from tests.rules.specifications import Contrast
 from tests.rules.specifications_llm import RISES, STILL
 from tests.support.drawn_runs import DrawnColumns, jitter
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ppo_top.model import Severity
-from tests.rules.cases import after, fallen, rise
-from tests.rules.specifications import FLAT, Contrast, at, learned, steady_gain
+from tests.rules.cases import after, at, fallen, rise
+from tests.rules.specifications import FLAT, Contrast, learned, steady_gain
 from tests.support.drawn_runs import DrawnColumns, jitter
 
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT

@@ -8,13 +8,17 @@ from ppo_top.rules.advice.critic_symptoms import (
     steps_rewarded,
     values_wrong,
 )
+from ppo_top.rules.advice.symptoms import rate_jumped
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import ACTOR_LOSSES, RuleContext
-from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
+from ppo_top.rules.engine.calm import near_bounds
+from ppo_top.rules.engine.context import ACTOR_LOSSES, CRITIC_LOSSES, RuleContext
+from ppo_top.rules.engine.history import LEVEL_VALUES, MAX_RECENT_VALUES, History
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import OFF_POLICY, VALUE_BASED, WARN, WATCH
 from ppo_top.rules.engine.wording import num
+
+VALUES_LOST = "action-values-lost"
 
 VALUES = ("value_mean", *ACTOR_LOSSES)
 """Where action values are logged, in order of preference; minus the actor's loss is their mean."""
@@ -65,6 +69,38 @@ def values_short_at_end(run: RuleContext, limits: RuleLimits) -> Assessment | No
         return None
     message = "action values are worth one step's reward to the end: what follows is not learned"
     return Assessment(WARN, loss.level, None, message, concepts=_logged(run), immediate=True)
+
+
+def values_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Action values shrink at one update as the critic's loss jumps: they are another network's.
+
+    Training moves both little by little. Open until the values are what they once were, and the
+    reward is.
+    """
+    values, loss = run.in_row(run.first_logged(ACTOR_LOSSES)), run.first_logged(CRITIC_LOSSES)
+    if values is None or loss is None or min(values.count, loss.count) < limits["rows"]:
+        return None
+    *before, one, other = values.newest(LEVEL_VALUES + 2)
+    level, now = median(before), (one + other) / 2
+    *losses, loss_one, loss_other = loss.newest(LEVEL_VALUES + 2)
+    usual, jumped = median(losses), max(loss_one, loss_other)
+    shrank = abs(now) < (1.0 - limits["lost"]) * abs(level)
+    at_once = abs(now - level) > limits["spread"] * (max(before) - min(before))
+    if shrank and at_once and jumped > limits["loss"] * usual and not rate_jumped(run):
+        message = f"action values fell from {num(-level)} to {num(-now)} at one update"
+        evidence = (f"the critic's loss jumped from {num(usual)} to {num(jumped)}",)
+        return Assessment(WARN, now, level, message, evidence=evidence)
+    lost = abs(values.level) < limits["back"] * values.size or not run.reward_pays
+    return borderline(now) if lost and VALUES_LOST in run.open_severities else None
+
+
+def _no_jump(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Whether the critic's loss stays within a range too narrow for a jump."""
+    name = next((name for name in CRITIC_LOSSES if name in run.histories), "")
+    if name not in block.columns:
+        return False
+    low, high = near_bounds(run, block, name, LEVEL_VALUES + 1)
+    return high <= limits["loss"] * low
 
 
 def _goes_on(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -138,6 +174,24 @@ RULES = (
         ),
         remedies=("raise {gamma:below 0.9} to 0.99", "check the update of the target network"),
         source="a value is the sum of discounted rewards (Sutton and Barto 2018, section 3.5)",
+        grade="C",
+    ),
+    Rule(
+        id=VALUES_LOST,
+        title="Action values lost at one update",
+        description="action values shrink at once while the critic's loss jumps",
+        concepts=("actor_loss",),
+        related=("critic_loss", "reward_mean"),
+        assess=values_lost,
+        stays_calm=_no_jump,
+        judged_at=ACTOR_LOSSES,
+        families=frozenset({OFF_POLICY}),
+        limits={"lost": 0.3, "loss": 2.5, "spread": 2.0, "back": 0.7, "rows": 10},
+        persistence=AT_ONCE,
+        ranks_causes=True,
+        causes=("weights were reset, or a wrong checkpoint reloaded",),
+        remedies=("go back to the best checkpoint, and check what is loaded",),
+        source="labelled runs: 14 of 19 whose weights were reloaded, none of 188 healthy ones",
         grade="C",
     ),
 )
