@@ -17,7 +17,7 @@ from ppo_top.model import Severity
 from ppo_top.output.answers import answer_parts, answer_text
 from ppo_top.output.check import judge_paths
 from ppo_top.output.export import exported_points
-from ppo_top.output.overview import JSON
+from ppo_top.output.reports.overview import JSON
 from ppo_top.runs.load import open_loader
 from ppo_top.runs.path_settings import settings_for
 from ppo_top.settings import Settings, UnusableSettingsError

@@ -68,7 +68,7 @@ def _report(parser: argparse.ArgumentParser) -> Command:
     def run(options: argparse.Namespace) -> int:
         import time
 
-        from ppo_top.output.html_report import html_report
+        from ppo_top.output.reports.html_report import html_report
         from ppo_top.runs.load import open_loader
 
         paths = paths_or_default(options.path)

@@ -32,7 +32,7 @@ from ppo_top.cli.options import (
 if TYPE_CHECKING:
     from ppo_top.model import Severity
     from ppo_top.output.answers import Answer
-    from ppo_top.output.overview import OutputStyle
+    from ppo_top.output.reports.overview import OutputStyle
     from ppo_top.settings import Settings
 
 CHECK_FORMATS = ("text", "json", "markdown", "github", "junit")
@@ -176,7 +176,7 @@ def _print_answer(options: argparse.Namespace, answer: Answer | None, fail_on: S
 def _output_style(options: argparse.Namespace) -> OutputStyle:
     """How to print; a file has no width, and colours only if they are asked for."""
     from ppo_top.output.colour import wants_colour
-    from ppo_top.output.overview import OutputStyle
+    from ppo_top.output.reports.overview import OutputStyle
 
     on_terminal = options.output == STDOUT and sys.stdout.isatty()
     width = os.get_terminal_size(sys.stdout.fileno()).columns if on_terminal else None

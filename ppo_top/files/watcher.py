@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from ppo_top.files.mounts import MOUNT_INFO, NETWORK_FILE_SYSTEMS, file_system_type
+from ppo_top.files.machine.mounts import MOUNT_INFO, NETWORK_FILE_SYSTEMS, file_system_type
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent

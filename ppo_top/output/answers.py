@@ -19,9 +19,9 @@ from ppo_top.files.tail import file_stamp
 from ppo_top.files.update import Listing
 from ppo_top.model import Severity
 from ppo_top.model.plain import from_plain, to_plain
-from ppo_top.output.overview import OutputStyle, overview
-from ppo_top.output.remarks import with_remarks
-from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary, report_json
+from ppo_top.output.reports.overview import OutputStyle, overview
+from ppo_top.output.reports.remarks import with_remarks
+from ppo_top.output.reports.run_report import RunIdentity, RunReport, RunSummary, report_json
 from ppo_top.runs.liveness import LAST_STATES, StateFacts, status_at
 from ppo_top.support.cache import Cache
 from ppo_top.support.internal_errors import discard_stdout
@@ -84,14 +84,14 @@ def answer_text(answer: Answer, fail_on: Severity, style: OutputStyle) -> str:
     if style.format == "json":
         return report_json(reports, answer.unopened_folders)
     if style.format == "markdown":
-        from ppo_top.output.markdown_report import markdown_report
+        from ppo_top.output.reports.markdown_report import markdown_report
 
         return markdown_report(reports)
     if style.format == "github":
-        from ppo_top.output.github_annotations import github_annotations
+        from ppo_top.output.reports.github_annotations import github_annotations
 
         return github_annotations(reports, fail_on)
-    from ppo_top.output.junit_report import junit_report
+    from ppo_top.output.reports.junit_report import junit_report
 
     return junit_report(reports, fail_on)
 

@@ -15,7 +15,7 @@ from ppo_top.model import Finding, Severity
 from ppo_top.output.answers import EXIT_ERROR, EXIT_OK
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.reward.course import RewardCourse
 from ppo_top.rules.engine.stats import median
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.load import load_session

@@ -31,10 +31,10 @@ from ppo_top.output.answers import (
     run_report,
     summary_text,
 )
-from ppo_top.output.json_report import run_json_text
-from ppo_top.output.overview import PLAIN, OutputStyle
-from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary
-from ppo_top.output.text_report import report_lines, run_summary, skipped_lines
+from ppo_top.output.reports.json_report import run_json_text
+from ppo_top.output.reports.overview import PLAIN, OutputStyle
+from ppo_top.output.reports.run_report import RunIdentity, RunReport, RunSummary
+from ppo_top.output.reports.text_report import report_lines, run_summary, skipped_lines
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.liveness import StateFacts, state_facts, status_at
 from ppo_top.runs.load import Loader, open_loader

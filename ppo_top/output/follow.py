@@ -18,8 +18,8 @@ from ppo_top.model import Finding, Severity, State, Status
 from ppo_top.output.answers import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from ppo_top.output.colour import coloured
 from ppo_top.output.hooks import Hooks
-from ppo_top.output.json_report import finding_object
-from ppo_top.output.overview import PLAIN, OutputStyle
+from ppo_top.output.reports.json_report import finding_object
+from ppo_top.output.reports.overview import PLAIN, OutputStyle
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.load import is_unreachable
 from ppo_top.runs.pipeline import read_to_end

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ppo_top.model import Severity, State, Status
-from ppo_top.output.run_report import SCHEMA_VERSION, RunReport
+from ppo_top.output.reports.run_report import SCHEMA_VERSION, RunReport
 from ppo_top.text.format import clean, dated, duration
 from ppo_top.text.marks import MARKS
 

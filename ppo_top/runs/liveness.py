@@ -9,8 +9,8 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ppo_top.files.machine.open_files import OpenFiles
 from ppo_top.files.mirrors import mirrored_host
-from ppo_top.files.open_files import OpenFiles
 from ppo_top.model import State
 from ppo_top.text.format import duration
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
 from ppo_top.model import Points, Severity
-from ppo_top.runs.grouping import LogGroup, RunGroups
+from ppo_top.runs.grouping.group_logs import LogGroup, RunGroups
 from ppo_top.runs.judge_queue import JudgeQueue, Reports
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import choose_encoder, generate_latest
 
-from ppo_top.output.run_report import RunReport
+from ppo_top.output.reports.run_report import RunReport
 from ppo_top.serve.fleet import ExportedRun, ExportLimits, Fleet, Look, chosen_runs
 from ppo_top.serve.metric_families import FleetCollector
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.files import open_files
-from ppo_top.files.open_files import OpenFiles
+from ppo_top.files.machine import open_files
+from ppo_top.files.machine.open_files import OpenFiles
 from ppo_top.model import State
 from ppo_top.runs import liveness
 from ppo_top.runs.liveness import RunStatus, run_status

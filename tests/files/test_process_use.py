@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 
 from ppo_top.catalogue import machine_tag
-from ppo_top.files import open_files
-from ppo_top.files.nvml import GpuUse, Nvml
-from ppo_top.files.open_files import OpenFiles
-from ppo_top.files.process_use import ProcessUse
+from ppo_top.files.machine import open_files
+from ppo_top.files.machine.nvml import GpuUse, Nvml
+from ppo_top.files.machine.open_files import OpenFiles
+from ppo_top.files.machine.process_use import ProcessUse
 
 BUSY_SCRIPT = """
 import os, sys, time

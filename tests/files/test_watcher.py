@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from watchdog.observers import Observer
 
-from ppo_top.files.mounts import NETWORK_FILE_SYSTEMS, file_system_type
+from ppo_top.files.machine.mounts import NETWORK_FILE_SYSTEMS, file_system_type
 from ppo_top.files.watcher import Hints, Watcher
 
 LOCAL_MOUNT = "22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw\n"

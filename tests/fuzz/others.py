@@ -10,8 +10,8 @@ from unittest import mock
 
 from ppo_top.catalogue import is_concept
 from ppo_top.files.update import PollResult, Source, SourceUpdate
-from ppo_top.output.json_report import run_json_text
-from ppo_top.output.text_report import report_lines
+from ppo_top.output.reports.json_report import run_json_text
+from ppo_top.output.reports.text_report import report_lines
 from ppo_top.parsers import formats
 from ppo_top.parsers.shared.stores.protobuf import MalformedMessage, fields
 from ppo_top.rules.book import RULES

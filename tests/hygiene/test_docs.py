@@ -16,7 +16,7 @@ from ppo_top.cli import main
 from ppo_top.cli.commands import COMMANDS
 from ppo_top.model import Severity, State, Status
 from ppo_top.output.export import EXPORT_COLUMNS
-from ppo_top.output.json_report import run_object
+from ppo_top.output.reports.json_report import run_object
 from ppo_top.parsers import detect_format, formats
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.rules.book import RULES

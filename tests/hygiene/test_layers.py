@@ -103,7 +103,7 @@ PLANTED = {
         "ppo_top/parsers/shared/unlisted.py": "",
     },
     LIBRARIES: {
-        "ppo_top/output/text_report.py": "import rich.text",
+        "ppo_top/output/reports/text_report.py": "import rich.text",
         "ppo_top/cli/commands.py": "import textual",
         "ppo_top/tui/draw/header.py": "import textual.widget",
         "ppo_top/tui/state/keys.py": "from rich.style import Style",
@@ -112,7 +112,7 @@ PLANTED = {
     },
     TRAINER: {
         "ppo_top/files/tail.py": "import torch",
-        "ppo_top/tui/draw/zoom_chart.py": "import gymnasium",
+        "ppo_top/tui/draw/charts/zoom_chart.py": "import gymnasium",
         "ppo_top/parsers/tensorboard/event.py": "import tensorboard.compat.proto",
     },
     CLIENT: {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from ppo_top.cli import main
-from ppo_top.output.html_report import html_report
+from ppo_top.output.reports.html_report import html_report
 from tests.support.screens import read_session, write_unhealthy_console
 
 STEP = re.compile(r"\bstep \d")

@@ -16,9 +16,9 @@ from markdown_it import MarkdownIt
 from ppo_top.cli import main
 from ppo_top.model import Severity, State, Status, Verdict
 from ppo_top.output.answers import Answer, answer_code, answer_text
-from ppo_top.output.markdown_report import markdown_text
-from ppo_top.output.overview import OutputStyle
-from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary
+from ppo_top.output.reports.markdown_report import markdown_text
+from ppo_top.output.reports.overview import OutputStyle
+from ppo_top.output.reports.run_report import RunIdentity, RunReport, RunSummary
 from ppo_top.text.format import clean
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 

@@ -12,8 +12,8 @@ import pytest
 from ppo_top.cli import main
 from ppo_top.model import State, Verdict
 from ppo_top.output.colour import coloured, wants_colour
-from ppo_top.output.overview import OutputStyle, overview
-from ppo_top.output.run_report import RunIdentity, RunReport, RunSummary
+from ppo_top.output.reports.overview import OutputStyle, overview
+from ppo_top.output.reports.run_report import RunIdentity, RunReport, RunSummary
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
 ESCAPE = "\x1b["

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ppo_top.files.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.torchrl_csv import FORMAT, TorchRlCsvParser, claims, tag_of
-from ppo_top.runs.locations import locate_run
+from ppo_top.runs.grouping.locations import locate_run
 from tests.support.parser_harness import (
     ParserOutput,
     assert_same,

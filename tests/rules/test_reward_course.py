@@ -9,8 +9,8 @@ import pytest
 
 from ppo_top.model import Sample
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.point_means import PointMeans
-from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.reward.course import RewardCourse
+from ppo_top.rules.engine.reward.point_means import PointMeans
 from tests.support.drawn_runs import jitter
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from ppo_top.model import Profile, Sample, Severity
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.reward_course import RewardCourse
-from ppo_top.rules.engine.reward_means import fall_at_end, mean_falls
+from ppo_top.rules.engine.reward.course import RewardCourse
+from ppo_top.rules.engine.reward.means import fall_at_end, mean_falls
 from ppo_top.rules.judge import Judge
 from tests.support.drawn_runs import draw_rows
 

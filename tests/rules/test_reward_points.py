@@ -10,10 +10,10 @@ import pytest
 
 from ppo_top.catalogue import identify, meaning
 from ppo_top.model import Sample
-from ppo_top.rules.engine.episode_blocks import BLOCK_EPISODES, MAX_BLOCKS, RewardPoint
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.moving_means import EpisodeCount, WindowMean
-from ppo_top.rules.engine.reward_points import RewardPoints
+from ppo_top.rules.engine.reward.episode_blocks import BLOCK_EPISODES, MAX_BLOCKS, RewardPoint
+from ppo_top.rules.engine.reward.moving_means import EpisodeCount, WindowMean
+from ppo_top.rules.engine.reward.points import RewardPoints
 
 LENGTH = 100
 """Steps of an episode, where all are equally long."""

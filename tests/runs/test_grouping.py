@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.model import Head, SourceFacts
-from ppo_top.runs.grouping import LogGroup, RunGroups
-from ppo_top.runs.locations import locate_run
-from ppo_top.runs.same_values import compare
+from ppo_top.runs.grouping.group_logs import LogGroup, RunGroups
+from ppo_top.runs.grouping.locations import locate_run
+from ppo_top.runs.grouping.same_values import compare
 from ppo_top.settings.run_patterns import NO_PATTERNS, RunPatterns
 
 EVENT_FILE = "events.out.tfevents.1700000000.host.11.0"
@@ -234,7 +234,7 @@ def test_a_copy_is_compared_again_once_it_goes_on_by_itself(
         compared.append(pair)
         return compare(*pair)
 
-    monkeypatch.setattr("ppo_top.runs.clusters.compare", noted)
+    monkeypatch.setattr("ppo_top.runs.grouping.clusters.compare", noted)
     groups, facts = RunGroups(), [events(1, start=START).facts() for _ in range(3)]
     for name, each in zip(("ppo", "ppo_copy", "ppo_copy2"), facts, strict=True):
         groups.add_log(f"{name}/{EVENT_FILE}", f"{name}/{EVENT_FILE}", ".", "tfevents", each)
@@ -422,7 +422,7 @@ def test_runs_with_some_equal_values_are_not_all_compared(monkeypatch: pytest.Mo
         compared.append(pair)
         return compare(*pair)
 
-    monkeypatch.setattr("ppo_top.runs.grouping.compare", noted)
+    monkeypatch.setattr("ppo_top.runs.grouping.group_logs.compare", noted)
     logs = {f"run_{n}/{EVENT_FILE}": GroupedLog(wide_training(n), "tfevents") for n in range(200)}
     assert len(runs_of(logs)) == 200
     assert len(compared) < 2000, "a tenth of all pairs"

@@ -12,7 +12,7 @@ import pytest
 
 from ppo_top.model import Severity
 from ppo_top.output.check import check
-from ppo_top.output.overview import JSON, OutputStyle
+from ppo_top.output.reports.overview import JSON, OutputStyle
 from ppo_top.runs import session as sessions
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.load import load_session

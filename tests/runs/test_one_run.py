@@ -15,7 +15,7 @@ import pytest
 from ppo_top.model import Severity
 from ppo_top.output.check import check, judge_paths
 from ppo_top.output.export import export
-from ppo_top.output.overview import JSON, overview
+from ppo_top.output.reports.overview import JSON, overview
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.tui.state.run_list import RunList

@@ -19,8 +19,8 @@ import pytest
 
 from ppo_top.files.follower import Follower
 from ppo_top.output import check
-from ppo_top.output.overview import OutputStyle, overview
-from ppo_top.output.run_report import report_json
+from ppo_top.output.reports.overview import OutputStyle, overview
+from ppo_top.output.reports.run_report import report_json
 from ppo_top.runs import judge_queue, workers
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.load import load_session

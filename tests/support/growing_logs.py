@@ -10,7 +10,7 @@ from typing import BinaryIO
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import Row
-from ppo_top.output.json_report import run_object
+from ppo_top.output.reports.json_report import run_object
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from ppo_top.catalogue.machine import LIVE_PREFIX
-from ppo_top.files.process_use import ProcessUse
+from ppo_top.files.machine.process_use import ProcessUse
 from ppo_top.model import State
 from ppo_top.runs.liveness import LOG_WRITERS
 from ppo_top.tui.state.ui_state import UiState

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from ppo_top.model import Status
 from ppo_top.text.format import clean
-from ppo_top.tui.draw.curve_columns import curve_columns
-from ppo_top.tui.draw.step_axis import step_axis
+from ppo_top.tui.draw.charts.curve_columns import curve_columns
+from ppo_top.tui.draw.charts.step_axis import step_axis
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten, width
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot

@@ -6,6 +6,8 @@ from itertools import zip_longest
 
 from ppo_top.model import Status
 from ppo_top.text.format import clean
+from ppo_top.tui.draw.charts.overlaid_curves import overlay_legend
+from ppo_top.tui.draw.charts.panels import draw_panels, panels_title
 from ppo_top.tui.draw.checklist import (
     checklist_title,
     draw_checklist,
@@ -21,8 +23,6 @@ from ppo_top.tui.draw.header import (
     past_banner,
     short_status,
 )
-from ppo_top.tui.draw.overlaid_curves import overlay_legend
-from ppo_top.tui.draw.panels import draw_panels, panels_title
 from ppo_top.tui.draw.run_table import draw_run_table, names_width
 from ppo_top.tui.draw.timeline_bar import draw_timeline
 from ppo_top.tui.draw.verdict import draw_verdict, headline_lines

@@ -45,7 +45,9 @@ def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
     if not ui.overlay or rows < 4:
         return draw_main_screen(snap, cells, rows)
     if ui.overlay in ("zoom", "compare"):
-        from ppo_top.tui.draw.zoom_chart import chart_lines  # plotext is loaded at the first chart
+        from ppo_top.tui.draw.charts.zoom_chart import (
+            chart_lines,  # plotext is loaded at the first chart
+        )
 
         body = chart_lines(ui, snap, cells, rows - OVERLAY_FRAME_LINES)
         block = _with_frame(snap, ui.overlay, body, cells, rows)

@@ -8,7 +8,7 @@ from ppo_top.catalogue import Trainer, facts_about, names_self_play, total_steps
 from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import BlockPosition, History
-from ppo_top.rules.engine.reward_course import EVALUATED, RewardCourse
+from ppo_top.rules.engine.reward.course import EVALUATED, RewardCourse
 from ppo_top.rules.engine.terms import LLM_FAMILIES
 from ppo_top.rules.engine.update_steps import LOSSES, UpdateSteps
 

@@ -8,7 +8,8 @@ import pytest
 
 from ppo_top.support import internal_errors
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.draw import layout, overlays, panels
+from ppo_top.tui.draw import layout, overlays
+from ppo_top.tui.draw.charts import panels
 from ppo_top.tui.graphics.styled_text import StyledLine, plain_text
 from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
 from ppo_top.tui.state.ui_state import UiState

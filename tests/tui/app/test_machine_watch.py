@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
-from ppo_top.files.process_use import ProcessUse
+from ppo_top.files.machine.process_use import ProcessUse
 from ppo_top.model import State
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run

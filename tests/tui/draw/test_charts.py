@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from ppo_top.model import Mark
 from ppo_top.runs.timeline import Track
 from ppo_top.text.format import duration
-from ppo_top.tui.draw.compare_chart import value_at
-from ppo_top.tui.draw.metric_chart import smoothed
+from ppo_top.tui.draw.charts.compare_chart import value_at
+from ppo_top.tui.draw.charts.metric_chart import smoothed
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.axis_plot import (
     Chart,

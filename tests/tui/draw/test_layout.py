@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from ppo_top.tui.draw.charts.panel_plot import AXIS_CELLS, edge_labels
 from ppo_top.tui.draw.overlays import draw_screen
-from ppo_top.tui.draw.panel_plot import AXIS_CELLS, edge_labels
 from ppo_top.tui.graphics.sparkline import Scale
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS

@@ -19,13 +19,13 @@ from typing import NamedTuple
 import pytest
 
 from ppo_top.model import Finding, Severity, Status, open_at
-from ppo_top.output.text_report import report_lines, run_summary
+from ppo_top.output.reports.text_report import report_lines, run_summary
 from ppo_top.rules.advice.contradictions import direction_of
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
 from ppo_top.rules.engine.ranges import colour
 from ppo_top.runs.run import Run
 from ppo_top.text.marks import MARKS
-from ppo_top.tui.draw.curve_columns import curve_columns, style_of
+from ppo_top.tui.draw.charts.curve_columns import curve_columns, style_of
 from ppo_top.tui.draw.layout import draw_main_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.snapshot import PlaybackState, RunCounts, Snapshot

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from ppo_top.model import Finding
 from ppo_top.settings import Settings
-from ppo_top.tui.draw.curve_columns import curve_columns, spread_columns
-from ppo_top.tui.draw.panel_plot import draw_panel_plot
-from ppo_top.tui.draw.panels import draw_panels, panel_grid
-from ppo_top.tui.draw.step_axis import step_axis
+from ppo_top.tui.draw.charts.curve_columns import curve_columns, spread_columns
+from ppo_top.tui.draw.charts.panel_plot import draw_panel_plot
+from ppo_top.tui.draw.charts.panels import draw_panels, panel_grid
+from ppo_top.tui.draw.charts.step_axis import step_axis
 from ppo_top.tui.graphics.styled_text import StyledLine, plain_text
 from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
 from ppo_top.tui.state.cursor import Cursor
@@ -282,7 +282,7 @@ def test_the_name_of_the_spread_covers_no_curve(
         return ["\n".join(map(plain_text, plot)) for plot in plots]
 
     named = texts()
-    monkeypatch.setattr("ppo_top.tui.draw.panel_plot.spread_columns", lambda *_: [])
+    monkeypatch.setattr("ppo_top.tui.draw.charts.panel_plot.spread_columns", lambda *_: [])
     curves = [re.sub(r"[^\u2801-\u28ff]", "", text) for text in texts()]
     assert [re.sub(r"[^\u2801-\u28ff]", "", text) for text in named] == curves
     assert {"band ±" in text for text in named} == {True, False}

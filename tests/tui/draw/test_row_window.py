@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.text.format import compact
-from ppo_top.tui.draw.curve_columns import curve_columns
+from ppo_top.tui.draw.charts.curve_columns import curve_columns
 from ppo_top.tui.state.chart_options import MIN_ROWS_SHOWN, ChartOptions, RowWindow
 from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import CRITIC_LOSSES, REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.reward_course import FALLEN, RewardCourse
-from ppo_top.rules.engine.reward_means import fall_at_end, mean_falls
+from ppo_top.rules.engine.reward.course import FALLEN, RewardCourse
+from ppo_top.rules.engine.reward.means import fall_at_end, mean_falls
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.context import KEPT_SHARE, REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.reward_course import FALLEN, GAINED, UNLEARNED, RewardCourse
+from ppo_top.rules.engine.reward.course import FALLEN, GAINED, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.stats import count_swings
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, ON_POLICY, UNKNOWN_FAMILY, WARN, WATCH

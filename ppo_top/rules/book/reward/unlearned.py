@@ -7,7 +7,7 @@ from ppo_top.rules.advice.symptoms import rate_low
 from ppo_top.rules.book.reward.crash import best_was_random, reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
-from ppo_top.rules.engine.reward_course import (
+from ppo_top.rules.engine.reward.course import (
     FALLEN,
     GAIN_NOISE,
     MIN_POINTS,

@@ -12,16 +12,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, groupby, pairwise, product
 from operator import itemgetter
 
-from ppo_top.runs.clusters import SAME_FOLDER, Cluster
-from ppo_top.runs.locations import folders_above, is_in_line, path_distance
-from ppo_top.runs.log_units import CONSOLE, EVENTS, TRACKER, LogUnit
-from ppo_top.runs.same_values import Likeness, has_same_clock
-from ppo_top.runs.short_names import is_copy_name
-from ppo_top.runs.unit_names import (
+from ppo_top.runs.grouping.clusters import SAME_FOLDER, Cluster
+from ppo_top.runs.grouping.locations import folders_above, is_in_line, path_distance
+from ppo_top.runs.grouping.log_units import CONSOLE, EVENTS, TRACKER, LogUnit
+from ppo_top.runs.grouping.same_values import Likeness, has_same_clock
+from ppo_top.runs.grouping.unit_names import (
     named_units,
     pairs_of_one_name,
     units_by_folder_name,
 )
+from ppo_top.runs.short_names import is_copy_name
 
 JOINED_BY_USER = "joined in the settings"
 PRINTED = "its path or name is printed in the console"

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from ppo_top.model import Status
 from ppo_top.runs.timeline import Timeline
-from ppo_top.tui.draw.step_axis import StepRange
+from ppo_top.tui.draw.charts.step_axis import StepRange
 from ppo_top.tui.graphics.braille_plot import Spread
 from ppo_top.tui.graphics.sparkline import column_extents, extents_between
 from ppo_top.tui.state.snapshot import Snapshot

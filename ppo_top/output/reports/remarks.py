@@ -8,7 +8,7 @@ from typing import Any
 
 from ppo_top.files.checkpoints import list_checkpoints
 from ppo_top.model import Severity
-from ppo_top.output.run_report import RunReport
+from ppo_top.output.reports.run_report import RunReport
 from ppo_top.views.restart import CheckpointSearch, Restart, find_restart
 from ppo_top.views.siblings import BelowSiblings, runs_below_siblings, sibling
 

@@ -11,14 +11,14 @@ from collections.abc import Iterator, Sequence
 
 from ppo_top.catalogue import concept
 from ppo_top.model import Status
-from ppo_top.output.overview import MAX_BRIEFS, MAX_CALM_ROWS, run_facts, verdict_counts
-from ppo_top.output.reported_findings import (
+from ppo_top.output.reports.overview import MAX_BRIEFS, MAX_CALM_ROWS, run_facts, verdict_counts
+from ppo_top.output.reports.reported_findings import (
     ReportedFinding,
     ReportedValue,
     open_reported,
     reported_values,
 )
-from ppo_top.output.run_report import RunReport
+from ppo_top.output.reports.run_report import RunReport
 from ppo_top.text.format import clean, format_metric_value, plural
 from ppo_top.text.marks import MARKS
 

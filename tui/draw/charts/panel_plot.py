@@ -9,14 +9,14 @@ from typing import NamedTuple
 from ppo_top.catalogue import concept
 from ppo_top.rules.engine.ranges import HealthyRange
 from ppo_top.text.format import compact, duration, format_metric_value, number, percent
-from ppo_top.tui.draw.curve_columns import (
+from ppo_top.tui.draw.charts.curve_columns import (
     SPREAD_OF,
     columns_by_step,
     curve_columns,
     spread_columns,
 )
-from ppo_top.tui.draw.overlaid_curves import other_curves, shared_steps
-from ppo_top.tui.draw.step_axis import StepRange, step_axis
+from ppo_top.tui.draw.charts.overlaid_curves import other_curves, shared_steps
+from ppo_top.tui.draw.charts.step_axis import StepRange, step_axis
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.braille_plot import PlotText, draw_braille_plot, in_band
 from ppo_top.tui.graphics.styled_text import StyledLine, line

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ppo_top.text.format import clean
-from ppo_top.tui.draw.curve_columns import step_bounds
-from ppo_top.tui.draw.step_axis import StepRange
+from ppo_top.tui.draw.charts.curve_columns import step_bounds
+from ppo_top.tui.draw.charts.step_axis import StepRange
 from ppo_top.tui.graphics.braille_plot import OtherCurve
 from ppo_top.tui.graphics.distinct_names import shared_parts, shorten_distinctly
 from ppo_top.tui.graphics.sparkline import extents_between

@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
-from ppo_top.rules.engine.episode_blocks import RewardPoint
 from ppo_top.rules.engine.history import TREND_VALUES, History
-from ppo_top.rules.engine.point_means import PointMeans
-from ppo_top.rules.engine.reward_ceiling import is_at_ceiling
-from ppo_top.rules.engine.reward_points import RewardPoints
+from ppo_top.rules.engine.reward.ceiling import is_at_ceiling
+from ppo_top.rules.engine.reward.episode_blocks import RewardPoint
+from ppo_top.rules.engine.reward.point_means import PointMeans
+from ppo_top.rules.engine.reward.points import RewardPoints
 from ppo_top.rules.engine.stats import SIGNIFICANT, Trend, median
 
 UNLEARNED, FALLEN, AT_MAX, EVALUATED, GAINED = 1, 2, 4, 8, 16

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
+from ppo_top.files.machine.mounts import NETWORK_FILE_SYSTEMS, file_system_type
 from ppo_top.files.mirrors import mirrored_host
-from ppo_top.files.mounts import NETWORK_FILE_SYSTEMS, file_system_type
 
 SCAN_VALID_S = 20.0
 """How long one scan of all open files serves for all runs."""

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import TAG_PREFIX
 from ppo_top.text.format import clean, compact, format_metric_value
-from ppo_top.tui.draw.curve_columns import curve_columns
+from ppo_top.tui.draw.charts.curve_columns import curve_columns
+from ppo_top.tui.draw.charts.panel_plot import draw_panel_plot
 from ppo_top.tui.draw.error_box import draw_or_error
-from ppo_top.tui.draw.panel_plot import draw_panel_plot
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.styled_text import (
     Span,

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
-from ppo_top.rules.engine.reward_course import RewardCourse
+from ppo_top.rules.engine.reward.course import RewardCourse
 from ppo_top.rules.engine.stats import median
 
 WIDTHS = (3, 6, 12)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from ppo_top.runs.locations import (
+from ppo_top.runs.grouping.locations import (
     INNER_FOLDER,
     TRACKER_RUN_FOLDER,
     common_folder,
@@ -14,7 +14,7 @@ from ppo_top.runs.locations import (
     is_in_line,
     path_distance,
 )
-from ppo_top.runs.log_units import LogUnit
+from ppo_top.runs.grouping.log_units import LogUnit
 from ppo_top.runs.short_names import VAGUE
 
 MAX_NAME_DISTANCE = 4

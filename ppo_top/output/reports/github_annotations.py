@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ppo_top.model import Severity
-from ppo_top.output.overview import verdict_counts
-from ppo_top.output.reported_findings import ReportedFinding, open_reported
-from ppo_top.output.run_report import RunReport
+from ppo_top.output.reports.overview import verdict_counts
+from ppo_top.output.reports.reported_findings import ReportedFinding, open_reported
+from ppo_top.output.reports.run_report import RunReport
 from ppo_top.text.format import clean
 
 MAX_CHARS = 2_000

@@ -8,9 +8,9 @@ from ppo_top.model import Axis
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline
 from ppo_top.text.format import clean, count, format_metric_value, healthy_text, steps
-from ppo_top.tui.draw.compare_chart import compare_lines
-from ppo_top.tui.draw.histogram_chart import histogram_lines
-from ppo_top.tui.draw.metric_chart import metric_chart, smoothed, under_cursor
+from ppo_top.tui.draw.charts.compare_chart import compare_lines
+from ppo_top.tui.draw.charts.histogram_chart import histogram_lines
+from ppo_top.tui.draw.charts.metric_chart import metric_chart, smoothed, under_cursor
 from ppo_top.tui.graphics.axis_plot import draw_chart
 from ppo_top.tui.graphics.styled_text import StyledLine, join_fitting, line
 from ppo_top.tui.state.chart_options import ChartOptions

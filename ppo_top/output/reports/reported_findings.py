@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ppo_top.model import Axis, Severity, Status
-from ppo_top.output.run_report import RunReport
+from ppo_top.output.reports.run_report import RunReport
 from ppo_top.text.format import clean, dated
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from ppo_top.model import Axis, Verdict
 from ppo_top.output.colour import coloured
-from ppo_top.output.run_report import RunIdentity, RunReport
+from ppo_top.output.reports.run_report import RunIdentity, RunReport
 from ppo_top.text.format import clean, count, dated, plural, steps
 from ppo_top.text.marks import MARKS
 

@@ -11,7 +11,7 @@ from ppo_top.catalogue import concept
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.text.format import compact, duration, format_metric_value
-from ppo_top.tui.draw.curve_columns import SPREAD_OF, style_of
+from ppo_top.tui.draw.charts.curve_columns import SPREAD_OF, style_of
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
     Curve,

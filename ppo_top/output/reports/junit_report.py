@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 
 from ppo_top.model import Severity, Verdict
-from ppo_top.output.overview import run_facts
-from ppo_top.output.reported_findings import ReportedFinding, open_reported
-from ppo_top.output.run_report import RunReport
+from ppo_top.output.reports.overview import run_facts
+from ppo_top.output.reports.reported_findings import ReportedFinding, open_reported
+from ppo_top.output.reports.run_report import RunReport
 from ppo_top.text.format import clean
 
 NOT_JUDGED = (Verdict.UNJUDGED, Verdict.WARMING_UP)

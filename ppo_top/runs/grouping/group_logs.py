@@ -21,12 +21,12 @@ from ppo_top.files.mirrors import mirrored_host, shown_path
 from ppo_top.files.update import STDIN_NAME
 from ppo_top.model import SourceFacts
 from ppo_top.paths import is_inside
-from ppo_top.runs.clusters import Cluster, CopyFinder, title_of
-from ppo_top.runs.locations import folders_above
-from ppo_top.runs.log_units import SETTINGS, LogEntry, LogUnit, units_of
-from ppo_top.runs.same_values import Likeness, compare
+from ppo_top.runs.grouping.clusters import Cluster, CopyFinder, title_of
+from ppo_top.runs.grouping.locations import folders_above
+from ppo_top.runs.grouping.log_units import SETTINGS, LogEntry, LogUnit, units_of
+from ppo_top.runs.grouping.same_values import Likeness, compare
+from ppo_top.runs.grouping.ties import TieFinder
 from ppo_top.runs.short_names import short_names
-from ppo_top.runs.ties import TieFinder
 from ppo_top.settings.run_patterns import NO_PATTERNS, RunPatterns
 
 SETTLED_ROW_COUNT = 3

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from ppo_top.files.nvml import Nvml
-from ppo_top.files.open_files import OpenFiles
+from ppo_top.files.machine.nvml import Nvml
+from ppo_top.files.machine.open_files import OpenFiles
 
 MAX_PROCESSES = 1_000
 """A training of more processes is measured by these."""

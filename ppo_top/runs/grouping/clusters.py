@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ppo_top.model import SourceFacts
-from ppo_top.runs.locations import EVALUATION_NAME, TRACKER_RUN_FOLDER
-from ppo_top.runs.log_units import TRACKER, LogEntry, LogUnit
-from ppo_top.runs.same_values import compare, has_equal_heads
+from ppo_top.runs.grouping.locations import EVALUATION_NAME, TRACKER_RUN_FOLDER
+from ppo_top.runs.grouping.log_units import TRACKER, LogEntry, LogUnit
+from ppo_top.runs.grouping.same_values import compare, has_equal_heads
 from ppo_top.runs.short_names import is_copy_name
 
 MAX_TITLE_CHARS = 80

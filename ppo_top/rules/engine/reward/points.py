@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from ppo_top.model import Sample
-from ppo_top.rules.engine.episode_blocks import MIN_BLOCK_ROWS, EpisodeBlocks, RewardPoint
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.moving_means import EpisodeCount, WindowMean
-from ppo_top.rules.engine.row_noise import NOISE_LAGS, RowNoise
+from ppo_top.rules.engine.reward.episode_blocks import MIN_BLOCK_ROWS, EpisodeBlocks, RewardPoint
+from ppo_top.rules.engine.reward.moving_means import EpisodeCount, WindowMean
+from ppo_top.rules.engine.reward.row_noise import NOISE_LAGS, RowNoise
 
 FULL_ROW_EPISODES = 20
 """A first row with this many episodes is a mean by itself: rows are not put into blocks."""

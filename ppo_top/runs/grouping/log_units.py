@@ -7,13 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
 from ppo_top.model import Head, SourceFacts
-from ppo_top.runs.locations import (
+from ppo_top.runs.grouping.locations import (
     EVALUATION_NAME,
     TRACKER_RUN_FOLDER,
     RunLocation,
     locate_run,
 )
-from ppo_top.runs.same_values import is_distinct, merged_heads, rough_values
+from ppo_top.runs.grouping.same_values import is_distinct, merged_heads, rough_values
 from ppo_top.settings.run_patterns import NO_PATTERNS, PatternMatch, RunPatterns
 
 CONSOLE, EVENTS, SETTINGS, TRACKER, MONITORING = (

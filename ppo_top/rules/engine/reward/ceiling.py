@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ppo_top.rules.engine.stats import median
 
 if TYPE_CHECKING:
-    from ppo_top.rules.engine.reward_course import RewardCourse
+    from ppo_top.rules.engine.reward.course import RewardCourse
 
 SETTLED_POINTS = 8
 """This many equal points at the best level are a ceiling."""

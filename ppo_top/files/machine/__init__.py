@@ -1,0 +1,1 @@
+"""What this machine tells of the files and processes of a training."""

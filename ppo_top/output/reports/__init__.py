@@ -1,0 +1,1 @@
+"""Reports on runs that have been judged, in each format."""

@@ -1,0 +1,1 @@
+"""The reward as measurements of known noise, and what its course says."""

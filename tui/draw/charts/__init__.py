@@ -1,0 +1,1 @@
+"""Pure drawing of curves: panels, zoomed charts, comparisons."""
