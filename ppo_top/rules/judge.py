@@ -344,7 +344,8 @@ class Judge:
                 finding = self.findings[finding_index]
                 rule = self._rules[index].rule
                 try:
-                    finding.causes, finding.remedies = explain_cause(rule, run)
+                    first = self._first_member(finding) if rule.inherits_causes else None
+                    finding.causes, finding.remedies = explain_cause(rule, run, first)
                 except Exception as error:  # noqa: BLE001 (a bug in a fact about symptoms)
                     finding.causes, finding.remedies = rule.causes, ()
                     internal_errors.report_internal_error(f"the causes of {rule.id}", error)
@@ -354,6 +355,12 @@ class Judge:
         explained += keep_consistent(still_open, run.profile.trainer_id)
         for finding in explained:
             finding.record_version(run.mark.row)
+
+    def _first_member(self, diagnosis: Finding) -> Finding | None:
+        """The earliest of the findings that it explains of which the causes were ranked."""
+        ranked = {each.rule.id for each in self._rules if each.rule.ranks_causes}
+        members = (f for f in self.findings if f.rule in ranked.intersection(diagnosis.members))
+        return min(members, key=lambda finding: finding.opened.row, default=None)
 
     def _clear_finding(self, index: int, mark: Mark) -> None:
         rule, persistence = self._rules[index].rule, self._persistences[index]

@@ -21,7 +21,7 @@ from ppo_top.catalogue import (
     options,
     trainer_tables,
 )
-from ppo_top.model import ConfigValue
+from ppo_top.model import ConfigValue, Finding
 from ppo_top.rules.advice.advised_option import RATE_FOLLOWS_NOTE, AdvisedOption
 from ppo_top.rules.advice.causes import ranked_advice
 from ppo_top.rules.advice.contradictions import direction_of, without_repeats
@@ -199,10 +199,19 @@ FINDING_ADVICE = 6
 """Most pieces of advice of a finding whose causes are ranked."""
 
 
-def explain_cause(rule: Rule, run: RuleContext) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What may stand behind a finding at the newest row, likeliest first, and what to try."""
-    if not rule.ranks_causes:
-        return rule.causes, fill_advice(rule.remedies, run)
-    causes, templates = ranked_advice(run)
-    advice = fill_advice((*templates, *rule.remedies), run)
+def explain_cause(
+    rule: Rule, run: RuleContext, first: Finding | None = None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What may stand behind a finding at the newest row, likeliest first, and what to try.
+
+    `first` is the finding that it inherits its causes from, if there is one.
+    """
+    own = fill_advice(rule.remedies, run)
+    if first is not None:
+        causes, advice = first.causes, (*first.remedies, *own)
+    elif rule.ranks_causes:
+        causes, templates = ranked_advice(run)
+        advice = (*fill_advice(templates, run), *own)
+    else:
+        return rule.causes, own
     return causes, without_repeats(advice, run.profile.trainer_id)[:FINDING_ADVICE]

@@ -31,7 +31,6 @@ LIMITS: Mapping[str, float] = {
     "reward_times": 100.0,
     "loss_none": 1e-8,
     "kl_large": 0.05,
-    "kl_wild": 0.5,
     "kl_none": 1e-5,
     "explained": 0.2,
     "explained_well": 0.8,
@@ -204,12 +203,6 @@ def kl_large(run: RuleContext) -> bool | None:
     return None if history is None else max(history.recent[-5:]) > LIMITS["kl_large"]
 
 
-def kl_once_wild(run: RuleContext) -> bool | None:
-    """Some update changed the policy altogether: once it has collapsed, no later one does."""
-    history = run.histories.get("approx_kl")
-    return None if history is None else history.high > LIMITS["kl_wild"]
-
-
 def kl_none(run: RuleContext) -> bool | None:
     """Updates do not change the policy."""
     history = run.histories.get("approx_kl")
@@ -312,7 +305,6 @@ FACTS: Mapping[str, Fact] = {
     "reward grew a hundredfold": reward_jumped,
     "critic loss near 0": critic_loss_near_zero,
     "approx KL above 0.05": kl_large,
-    "approx KL once above 0.5": kl_once_wild,
     "approx KL 0": kl_none,
     "explained variance below 0.2": explains_nothing,
     "explained variance below -1": explains_worse_than_nothing,

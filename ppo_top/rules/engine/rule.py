@@ -109,7 +109,8 @@ class Rule(NamedTuple):
     this one, once the reward has long been paying for it. `at_end`: asked once more when the run is
     complete. `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `ranks_causes`: much may
     stand behind it, so that a finding states those causes that the run's other symptoms make
-    likely, and `causes` are only what it usually is.
+    likely, and `causes` are only what it usually is. `inherits_causes`: a diagnosis of a state that
+    hides how it came about, so that it states what the first of its members did.
     `members` are the rules that a diagnosis across metrics explains; it is asked while one of those
     that it `needs` is open, or was within `RECENT_ROWS`. `asks_about` are other rules whose
     findings weigh in its assessment.
@@ -141,6 +142,7 @@ class Rule(NamedTuple):
     eased_to: Severity | None = None
     is_event: bool = False
     ranks_causes: bool = False
+    inherits_causes: bool = False
 
     @property
     def triggers(self) -> tuple[str, ...]:

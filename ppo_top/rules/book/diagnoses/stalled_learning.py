@@ -117,6 +117,7 @@ RULES = (
         limits={"far": 0.5},
         persistence=DIAGNOSIS_PERSISTENCE,
         ranks_causes=True,
+        inherits_causes=True,
         causes=(
             "too little exploration",
             "learning rate so high that the policy became deterministic early",

@@ -181,6 +181,7 @@ RULES = (
         limits={"clear": 0.05, "share": 0.01, "kl": 1e-5, "warmup": 5},
         persistence=k_of_n(4, 5),
         ranks_causes=True,
+        inherits_causes=True,
         causes=("the policy became deterministic in an earlier collapse",),
         remedies=(
             "restart from a checkpoint before the collapse: nothing else helps",
