@@ -23,8 +23,8 @@ from ppo_top.parsers.json_document import (
     JsonDocumentStore,
     JsonTrainingsStore,
     claims,
-    read_document,
 )
+from ppo_top.parsers.shared.documents.json_curves import read_document
 from tests.support.parser_harness import ParserOutput
 
 ROWS = [{"step": 2048 * n, "train": {"reward": n / 3, "kl": 0.01 * n}} for n in range(1, 31)]
@@ -102,6 +102,46 @@ def test_lists_are_counted_with_the_rows_beside_them() -> None:
     found = read({"rewards": [7.5, 8.5], "rows": [{"fps": 60.0}, {"fps": 61.0}], "losses": [2, 1]})
     assert found.steps("rewards") == found.steps("fps") == found.steps("losses") == [1, 2]
     assert found.counts_updates
+
+
+def test_a_list_of_another_length_is_read_beside_rows() -> None:
+    """Rewards of every episode, rows of every update: over the same run, at steps of their own."""
+    rows = [{"step": 100 * n, "policy_loss": 1 / n} for n in range(1, 6)]
+    found = read({"ep_rewards": list(range(20)), "losses": rows, "size": [64, 64]})
+    assert found.steps("policy_loss") == [100, 200, 300, 400, 500]
+    assert found.steps("ep_rewards") == list(range(25, 501, 25))
+    assert found.values("ep_rewards") == [float(n) for n in range(20)]
+    assert "size" not in found.points
+    ends = [490 * n // 20 for n in range(1, 21)]
+    own = read({"ep_rewards": list(range(20)), "ep_timesteps": ends, "losses": rows})
+    assert own.steps("ep_rewards") == ends
+    assert "ep_timesteps" not in own.points
+
+
+def test_rows_that_say_no_step_are_spread_over_longer_rewards() -> None:
+    """As lists are."""
+    found = read({"rewards": [1.0] * 30, "updates": [{"loss": 3}, {"loss": 2}, {"loss": 1}]})
+    assert found.steps("loss") == [10, 20, 30]
+    assert found.steps("rewards") == list(range(1, 31))
+    assert found.counts_updates
+
+
+def test_lists_of_rows_that_measure_other_things_are_read() -> None:
+    """Evaluations say what they are by the name of their list, pairs by theirs."""
+    evaluations = [{"step": 50 * n, "mean_return": 2.0 * n} for n in range(1, 3)]
+    document = {
+        "updates": [{"step": 10 * n, "mean_return": n, "kl": 0.01} for n in range(1, 11)],
+        "eval_history": evaluations,
+        "losses": [[20, 0.5], [60, 0.4], [100, 0.3]],
+        "agents": [{"step": 10, "mean_return": 7.0}],
+        "boxes_return": [[3, 4], [1, 2]],
+    }
+    found = read(document).values_by_step()
+    assert found["mean_return"] == [(10 * n, float(n)) for n in range(1, 11)]
+    assert found["eval/mean_return"] == [(50, 2.0), (100, 4.0)]
+    assert found["losses"] == [(20, 0.5), (60, 0.4), (100, 0.3)]
+    assert not {"boxes_return", "eval/step"} & set(found)
+    assert len(found["step"]) == 10
 
 
 def test_a_run_just_begun_has_one_number_in_each_list() -> None:
@@ -255,6 +295,16 @@ def test_a_list_may_be_that_of_a_loss(tmp_path: Path) -> None:
     write(path, [0.5, 0.25, 0.125], 1)
     assert detect_format(path.name, path.read_bytes()) is FORMAT
     assert poll(JsonDocumentStore(path)).values("critic_losses") == [0.5, 0.25, 0.125]
+
+
+def test_rows_of_rewards_need_no_step() -> None:
+    """In a file of rewards; elsewhere they may be a dataset's."""
+    head = json.dumps([{"task": "easy", "reward": 0.5 * n, "timestamp": 0.0} for n in range(9)])
+    assert claims("episode_rewards.json", head.encode())
+    assert claims("answers.json", head.encode()) is None
+    found = read(json.loads(head))
+    assert found.steps("reward") == list(range(1, 10))
+    assert found.counts_updates
 
 
 def test_a_console_that_begins_with_a_bracket_is_no_document() -> None:

@@ -1,0 +1,250 @@
+"""The curves of a whole JSON document: its lists of rows, and its lists of numbers under names.
+
+Most hold one list of rows, or lists of one length. Others hold what happens at several paces: the
+rewards of every episode, rows of every update, evaluations, pairs of a step and a loss.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Points, Problem
+from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.documents.json_values import (
+    flatten,
+    number_of,
+    settings_of,
+    step_of,
+    time_of,
+)
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.axes import TIME_KEYS, find_step_key
+from ppo_top.parsers.shared.text.number_text import as_step
+
+_SETTINGS_KEYS = ("config", "args", "params", "hparams", "hyperparameters", "settings")
+FEWEST_NUMBERS = 2
+"""Of a list that may be a curve."""
+_EVALUATION = re.compile(r"(?:^|_)(?:eval(?:uations?|s)?|test|val(?:id(?:ation)?)?)(?:_|$)", re.I)
+_SAME_COUNT = (0.5, 1.1)
+"""Between these shares of a run's last step ends a list of steps that counts as the run does."""
+
+_PAIR = 2
+
+_Row = dict[str, object]
+
+
+def read_document(document: object) -> Batch:
+    """The points and settings of a whole document."""
+    lists = lists_of(document)
+    tables = _tables_of(document)
+    points, counts = _table_points(tables, lists) if tables else _curves(lists)
+    problems = [] if points else [Problem(0, "no rows and no lists of numbers")]
+    return Batch(points, _settings(document), problems=problems, counts_updates=counts)
+
+
+# --- lists of rows --------------------------------------------------------------------------------
+
+
+def _tables_of(document: object) -> list[list[_Row]]:
+    """The list of rows, or those that an object holds, the longest first."""
+    named = {"": document} if isinstance(document, list) else {}
+    named = document if isinstance(document, dict) else named
+    found = [
+        [_row_of(name, row) for row in value if isinstance(row, dict)] or _pairs_of(name, value)
+        for name, value in named.items()
+        if isinstance(value, list)
+    ]
+    return sorted(filter(None, found), key=len, reverse=True)
+
+
+def _row_of(table: str, row: Mapping[str, object]) -> _Row:
+    """A row's values under flat names, which say so if the table holds evaluations."""
+    values = dict(flatten(row))
+    if not _EVALUATION.search(table):
+        return values
+    return {
+        tag if _is_axis(tag) or _EVALUATION.search(tag) else f"eval/{tag}": value
+        for tag, value in values.items()
+    }
+
+
+def _pairs_of(name: str, value: Sequence[object]) -> list[_Row]:
+    """The rows of `"losses": [[100, 0.5], [200, 0.4]]`; none if it is something else."""
+    pairs = [each for each in value if isinstance(each, list) and len(each) == _PAIR]
+    steps = [as_step(first) for first, _ in pairs if isinstance(first, int | float)]
+    rises = None not in steps and all(low < high for low, high in pairwise(filter(None, steps)))
+    if not (metric_names.is_metric(name) and rises and len(steps) == len(value) >= FEWEST_NUMBERS):
+        return []
+    return [{"step": step, name: second} for step, (_, second) in zip(steps, pairs, strict=True)]
+
+
+def _table_points(
+    tables: Sequence[list[_Row]], lists: Mapping[str, list[float]]
+) -> tuple[list[Points], bool]:
+    """The points of all rows and of the lists beside them, and whether no row says its step.
+
+    Rows and lists of other lengths were filled at other paces over the same run.
+    """
+    rows, *others = tables
+    rows = _with_columns(rows, lists)
+    counts = step_of(rows[-1]) is None
+    rest = {tag: values for tag, values in lists.items() if len(values) != len(rows)}
+    long = max((len(rest[tag]) for tag in rest if metric_names.is_reward(tag)), default=0)
+    scale = range(1, max(long, len(rows)) + 1)
+    builder = ColumnBuilder()
+    for step, row in zip(_spread(scale, len(rows)), rows, strict=True):
+        _add_row(builder, row, step, row)
+    seen = {tag for row in rows for tag in row}
+    for other in others:
+        tags = {tag for row in other for tag in row if not _is_axis(tag)}
+        if not counts and seen.isdisjoint(tags) and all(step_of(row) is not None for row in other):
+            seen |= tags
+            for row in other:
+                _add_row(builder, row, 0, tags)
+    points = builder.pop_points()
+    end = max((each.steps[-1] for each in points), default=0)
+    return [*points, *_beside(rest, scale if counts else range(1, end + 1))], counts
+
+
+def _beside(lists: Mapping[str, list[float]], scale: range) -> list[Points]:
+    """The curves of those lists that have a metric among those of their length."""
+    lengths = {
+        len(lists[tag]) for tag in lists if metric_names.is_metric(tag) and not is_stepped(tag)
+    }
+    kept = {tag: values for tag, values in lists.items() if len(values) in lengths}
+    return _curves(kept, scale)[0] if scale else []
+
+
+def _with_columns(rows: list[_Row], lists: Mapping[str, Sequence[float]]) -> list[_Row]:
+    """The rows with the numbers of each list that has one for each of them.
+
+    Steps that the rows say themselves are theirs.
+    """
+    has_step = step_of(rows[-1]) is not None
+    columns = {
+        tag: values
+        for tag, values in lists.items()
+        if len(values) == len(rows) >= FEWEST_NUMBERS and not (has_step and is_stepped(tag))
+    }
+    return [
+        {**{tag: values[place] for tag, values in columns.items()}, **row}
+        for place, row in enumerate(rows)
+    ]
+
+
+def _add_row(
+    builder: ColumnBuilder, row: Mapping[str, object], number: int, tags: Collection[str]
+) -> None:
+    """Add a row at its step, else at its number."""
+    step, time = step_of(row), time_of(row)
+    for tag, value in row.items():
+        point = number_of(tag, value) if tag in tags else None
+        if point is not None:
+            builder.add_point(tag, number if step is None else step, time, point)
+
+
+# --- lists of numbers -----------------------------------------------------------------------------
+
+
+def lists_of(document: object) -> dict[str, list[float]]:
+    """The lists of numbers that an object holds, but for those of its settings."""
+    if not isinstance(document, dict):
+        return {}
+    measured = {name: value for name, value in document.items() if name not in _SETTINGS_KEYS}
+    return {tag: curve for tag, value in flatten(measured) if (curve := curve_of(tag, value))}
+
+
+def curve_of(tag: str, value: object) -> list[float] | None:
+    """The numbers of a list that holds nothing else."""
+    if not isinstance(value, list):
+        return None
+    numbers = [number_of(tag, each) for each in value]
+    known = [each for each in numbers if each is not None]
+    return known if len(known) == len(numbers) else None
+
+
+def _curves(
+    lists: Mapping[str, list[float]], scale: range | None = None
+) -> tuple[list[Points], bool]:
+    """Each list of numbers as a curve, and whether nothing says their steps.
+
+    The rewards' list tells how long the run is, unless rows beside it do. A list of another length
+    was filled at another pace over the same run: it is spread over it, or has steps of its own.
+    """
+    long = {tag: curve for tag, curve in lists.items() if len(curve) >= FEWEST_NUMBERS}
+    if not long and any(map(metric_names.is_metric, lists)) and _stated_steps(lists, 1):
+        long = dict(lists)  # of a run that has just begun
+    if not long:
+        return [], False
+    rewards = [tag for tag in long if metric_names.is_reward(tag)]
+    length = max(len(long[tag]) for tag in rewards or long)
+    said = {size: _stated_steps(long, size) for size in {*map(len, long.values())}}
+    stated = None if scale else said[length]
+    steps = stated[1] if stated else scale or range(1, length + 1)
+    axes = {tag for tag, _ in filter(None, said.values())} | {*filter(is_stepped, long)}
+    curves = []
+    for tag in (each for each in long if each not in axes):
+        values = array("d", long[tag])
+        own = said[len(values)]
+        is_own = own and _count_alike(own[1], steps)
+        at = array("q", own[1] if own and is_own else _spread(steps, len(values)))
+        curves.append(Points(tag, at, array("d", [UNKNOWN_TIME]) * len(at), values))
+    return curves, stated is None
+
+
+def _spread(steps: Sequence[int], count: int) -> Iterator[int]:
+    """So many steps of a run, the last one its end."""
+    ends = (len(steps) * (place + 1) // count for place in range(count))
+    return (steps[max(end - 1, 0)] for end in ends)
+
+
+def _count_alike(own: Sequence[int], steps: Sequence[int]) -> bool:
+    least, most = _SAME_COUNT
+    return least * steps[-1] <= own[-1] <= most * steps[-1]
+
+
+def _stated_steps(
+    lists: Mapping[str, Sequence[float]], length: int
+) -> tuple[str, list[int]] | None:
+    """The list that says the steps of those of its length, and its steps."""
+    of_length = [tag for tag in lists if len(lists[tag]) == length]
+    axes = {tag: metric_names.step_axis(tag.rpartition("/")[2]) for tag in of_length}
+    tags = [tag for axis in metric_names.STEP_AXES for tag in of_length if axes[tag] == axis]
+    loose = [tag for tag in of_length if _ends_in_steps(tag)]
+    for tag in (*tags, find_step_key(of_length), *loose):
+        known = [step for each in lists.get(tag or "", ()) if (step := as_step(each)) is not None]
+        rises = known == sorted(known) and (tag not in loose or len({*known}) == length)
+        if tag and len(known) == length and rises:
+            return tag, known
+    return None
+
+
+def _ends_in_steps(tag: str) -> bool:
+    """Whether the name says whose steps they are, as `eval_timesteps` does."""
+    return metric_names.is_bare_count(tag.rpartition("_")[2])
+
+
+def is_stepped(name: str) -> bool:
+    """Whether a name is that of a step."""
+    return metric_names.step_axis(name.rpartition("/")[2]) is not None
+
+
+def _is_axis(tag: str) -> bool:
+    return is_stepped(tag) or tag in TIME_KEYS
+
+
+# --- settings -------------------------------------------------------------------------------------
+
+
+def _settings(document: object) -> dict[str, ConfigValue]:
+    """What stands in an object beside its lists."""
+    if not isinstance(document, dict):
+        return {}
+    plain = {name: value for name, value in document.items() if not isinstance(value, list)}
+    for name in _SETTINGS_KEYS:
+        settings = plain.pop(name, None)
+        plain |= settings if isinstance(settings, dict) else {}
+    return dict(settings_of(plain))
