@@ -33,7 +33,7 @@ _PAIR = re.compile(
     rf"(?P<key>{_NAME_WORD_PATTERN}(?:[ ]{{1,2}}{_NAME_WORD_PATTERN}){{0,5}}?|@?[A-Za-z_]\w*)"
     rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
     rf"(?P<value>{NUMBER_PATTERN})(?:(?P<scale>[kKM])(?!\w))?"
-    rf"(?:\s?(?:/|of\s)\s?(?P<total>\d[\d,]{{0,19}}+)(?![\w.]))?"
+    rf"(?:\s{{0,2}}(?:/|of\s)\s?(?P<total>\d[\d,]{{0,19}}+)(?![\w.]))?"
     rf"(?:\s?\(?(?:\+/?-|±)\s?(?P<spread>{NUMBER_PATTERN})\)?)?"
     rf"{_UNIT_PATTERN}(?=$|[\s,;:|\])}}>])"
 )
@@ -99,11 +99,16 @@ def parse_field(text: str) -> list[Pair] | None:
         pair = _make_pair(match)
         if found and pair.key.lower() in _STATISTICS and (mean := _MEAN.search(found[-1].key)):
             pair = pair._replace(key=f"{found[-1].key[: mean.start()]} {pair.key}")
-        if pair.is_blank_separated and metric_names.is_prose(pair.key):
+        if pair.is_blank_separated and metric_names.is_prose(pair.key) and not _is_of_total(pair):
             return None
         found.append(pair)
         position = _skip_separators(text, match.end())
     return found
+
+
+def _is_of_total(pair: Pair) -> bool:
+    """Whether it is a step of so many, whatever stands before: `Result for episode 3 of 500`."""
+    return pair.total is not None and _axis_of(pair) is not None
 
 
 def _are_written_out(pairs: list[Pair]) -> bool:

@@ -70,8 +70,24 @@ _COUNT_INSIDE = re.compile(
     r"(?i)\b(mean|avg|average) (\d{1,4}) (episodes?) (reward|return|score|length)"
 )
 """`mean 100 episode reward: 21.5`, as the old baselines call it."""
-_ARROW = re.compile(r"(?<=[A-Za-z]) ?(?:->|=>|→) ?(?=[-+.]?\d)")
-"""`total_reward -> 21.5`."""
+_ARROW = re.compile(r"(?<=[A-Za-z]) ?(?:is )?(?:-{1,3}>|={1,3}>|→) ?(?=[-+.]?\d)")
+"""`total_reward -> 21.5`, `Avg Reward is ==> 21.5`."""
+_STARS = re.compile(r"(?i)\b(episode|epoch|iteration|step) \* (\d{1,15}) \* ")
+"""Keras' example of DDPG: `Episode * 12 * Avg Reward is ==> -198.5`."""
+_HEADING = re.compile(
+    r"(?i)^(\W{2,20}(?:episode|epoch|iteration|update|step) #?\d{1,15}"
+    r"|(?:episode|epoch|iteration|update|step) #?\d{1,15}(?=[^:]{1,20}:\s*$))"
+    r" (?:statistics|stats|summary|completed?|finished|done|results?|report|metrics)(?=\W{0,20}$)"
+)
+"""`=== Episode 12 Statistics ===` and `Episode 12 Complete:` stand over lines of the episode."""
+_DECIMAL_COMMA = re.compile(
+    r"(?<=[:=] )(-?\d{1,15}),(\d{1,2}|\d{4,15}|(?<=\b0,)\d{3})(?=$|[^\d,.\w]|,\s)"
+)
+"""`Reward: -8939,52`, as locales of most of Europe write it; `1,234` may be a thousand."""
+_BEFORE_PAIRS = re.compile(r"[^:|]{1,40}[:|] ")
+_ARE_PAIRS = re.compile(
+    rf"([A-Za-z]\w{{0,30}}(?: \w{{1,20}}){{0,2}}) is ({NUMBER_PATTERN})(?: and |, | \| |$)"
+)
 _WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""
 
@@ -117,6 +133,18 @@ def _steps_of_all_epochs(match: re.Match[str]) -> str:
     return f"step {done}/{epochs * steps}," if epochs else f"step {done},"
 
 
+def _spell_pairs(text: str) -> str:
+    """`loss is 0.5 and kl is 0.1` as `loss: 0.5, kl: 0.1`; a lone one may be a sentence."""
+    before = _BEFORE_PAIRS.match(text)
+    start = position = before.end() if before else 0
+    pairs = []
+    while found := _ARE_PAIRS.match(text, position):
+        pairs.append(f"{found[1]}: {found[2]}")
+        position = found.end()
+    is_whole = len(pairs) > 1 and position == len(text)
+    return text[:start] + ", ".join(pairs) if is_whole else text
+
+
 def _part_glued_steps(text: str) -> str:
     return _GLUED_STEP.sub(r"\1 ", text) if _GLUED_DIGIT.search(text) else text
 
@@ -132,10 +160,14 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("/", partial(_LEADING_COUNT.sub, r"iteration \1/\2, ")),
     ("\t", partial(_TABBED_SEPARATOR.sub, r"\1 ")),
     ("%)", partial(_SHARE_DONE.sub, "")),
+    (" ", partial(_HEADING.sub, r"\1")),
+    (",", partial(_DECIMAL_COMMA.sub, r"\1.\2")),
+    (" is ", _spell_pairs),
     ("#", partial(_ORDINAL.sub, "")),
     (":- ", lambda text: text.replace(":- ", ": ")),
     ("'s ", lambda text: text.replace("'s ", " ")),
     ("", _part_glued_steps),
+    (" * ", partial(_STARS.sub, r"\1 \2, ")),
     (">", partial(_ARROW.sub, ": ")),
     ("→", partial(_ARROW.sub, ": ")),
     (" episode", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),

@@ -22,6 +22,13 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("running reward: {n}.5 at episode {step}", "running reward"),
         ("Running reward: {n}.5 after {step} episodes", "Running reward"),
         ("After {step} episodes, average reward: {n}.5", "average reward"),
+        # Keras' example of DDPG
+        ("Episode * {step} * Avg Reward is ==> {n}.5", "Avg Reward"),
+        ("Result for episode {step}  of 20000: Sum: {n}.5, Average: 96.5, Length: 104.25", "Sum"),
+        ("=== Episode {step} Statistics ===\nTime: 0.96s\nAverage Reward: {n}.5", "Average Reward"),
+        ("Episode {step} Complete:\n  Reward: {n}.5 | Loss: 0.3 | Epsilon: 0.98", "Reward"),
+        ("Episode: {step}, Reward: {n},5, Loss: 47,8365, Epsilon: 0,908", "Reward"),
+        ("Step {step}: grpo_loss is {n}.5 and kl is -0.25", "grpo_loss"),
         ("Reward after {step} steps: {n}.5", "Reward"),
         ("Evaluation at step {step}: mean reward {n}.5 +/- 2.5", "eval mean reward"),
         # the Snake of many tutorials
