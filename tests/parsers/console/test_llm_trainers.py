@@ -70,6 +70,12 @@ CASES = {
         "Reward",
         [1, 2, 3],
     ),
+    "own-grpo": PrintedUpdate(
+        "GRPO step {n}/500 | loss: 0.01 | mean_reward: 0.{n} | KL: 0.0008 | clip_frac: 0.001\n",
+        "own-grpo",
+        "mean_reward",
+        [1, 2, 3],
+    ),
     "trlx": PrintedUpdate(
         "\r[losses/total_loss: 1.64 | losses/policy_loss: 0.12 | "
         "losses/value_loss: 0.9 | reward/mean: 0.{n}]:  {n}%|#   | {n}/100 [00:01<00:09, 9.1it/s]",
@@ -131,6 +137,15 @@ def test_reward_has_its_values_steps_and_meaning(name: str) -> None:
     assert known is not None
     assert known.concept == "reward_mean"
     assert not case.trainer or trainer.id == case.trainer
+
+
+@pytest.mark.parametrize("tag", ["KL", "kl", "mean_kl"])
+def test_the_kl_of_an_own_grpo_is_to_the_reference(tag: str) -> None:
+    """It is a part of its loss; nothing says how far an update moves the policy."""
+    for tags in (["GRPO step", tag], ["grpo_loss", tag]):
+        known = meaning(catalogue.identify(tags), tag)
+        assert known is not None
+        assert known.concept == "ref_kl_token"
 
 
 def test_rewards_that_are_normalised_are_not_the_reward() -> None:
