@@ -29,6 +29,7 @@ from ppo_top.parsers.shared.tables.table_claims import claims, claims_lightning,
 from ppo_top.parsers.shared.tables.table_header import (
     find_delimiter,
     is_remark,
+    is_ruler,
     read_setting,
 )
 from ppo_top.parsers.shared.tables.table_runs import TableRuns
@@ -89,7 +90,8 @@ class CsvParser(RowParser):
             self._problems.append(Problem(start, f"unreadable quotes: {problem}"))
             return
         if self._tags:
-            self._add_row(cells, start)
+            if not is_ruler(text):
+                self._add_row(cells, start)
         elif is_remark(text):
             self._config |= read_setting(text)
         else:

@@ -28,8 +28,8 @@ EITHER_SIGN = "either-sign"
 """Marks a name under which some scripts log a metric and others its negative."""
 
 _HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
-_LAST_NUMBER = re.compile(r"_\d{1,2}$")
-"""The number of an agent or a network: `reward_1`, `actor_loss_2`."""
+_LAST_NUMBER = re.compile(r"(?:_|(?<=[a-z]{3}))\d{1,2}$")
+"""The number of an agent or a network, or of a file: `reward_1`, `actor_loss_2`, `rewards2`."""
 _OF_ONE_PRIORITY = 500
 """Added to the priority of a tag that is one agent's: the mean of all is preferred."""
 _CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")

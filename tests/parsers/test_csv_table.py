@@ -173,6 +173,13 @@ def test_windows_line_ends() -> None:
         ("data.csv", b"1,0.5\n2,0.25\n", False),
         ("log.csv", b"global_episode,episode_return\n1,21.5\n", True),
         ("log.csv", b"cycle,model_id,avg_reward\n1,3,21.5\n", True),
+        (
+            "metrics.csv",
+            b"timestamp,global_iter,version,policy_loss\n2026-01-02T03,1,v1,0.5\n",
+            True,
+        ),
+        ("stats.csv", b"Epoch;Status;MaxAlt;Epsilon\n0;[FAILED];7.5;0.88\n", True),
+        ("grid.csv", b"size;epsilon\n3;0.88\n", False),
         ("results.csv", b"reward,length\n", None),
         ("results.csv", b"reward,length\n21.5,200\n", True),
         ("rewards.csv", b"reward\n21.5\n", True),
@@ -185,6 +192,8 @@ def test_windows_line_ends() -> None:
         ("scores.csv", b"MLP_256,KAN_32\n13,x\n", False),
         ("rewards.txt", b"episod,total_reward\n1,-3.5\n", True),
         ("rewards.txt", b"episod,total_rew", None),
+        ("rewards.txt", b"Episode\tReward\tTime\n------------\n0\t14.5\t12:56:34\n", True),
+        ("rewards.txt", b"Episode\tReward\tTime\nlast\tfew\tnone\n", False),
         ("rewards.txt", b"rewards for the bot, and more reward\nthe more, the better\n", False),
         ("rewards.txt", b"-3.5\n-4.5\n", False),
         ("rewards.txt", b"[-3.5, -4.5]", False),
@@ -390,6 +399,22 @@ def test_rows_that_pandas_numbered_are_episodes() -> None:
         "scores": [(1, -10.5), (2, -7.5), (3, 3.5)],
     }
     assert read.counts_updates and not read.problems
+
+
+def test_a_ruler_below_the_header_is_no_row() -> None:
+    """And a row may lack its last cells."""
+    rows = b"0\t14.5\t7\t12:56:34    2.5\n1\t15.5\t8\t12:56:35    3.5\n"
+    found = parse_every_way(CsvParser, b"Episode\tReward\tBest\tTime\tTimer\n-------\n" + rows)
+    assert found.values_by_step()["Reward"] == [(0, 14.5), (1, 15.5)]
+    assert not found.problems
+
+
+def test_batches_are_steps() -> None:
+    """Where nothing else is; beside an epoch they may begin anew."""
+    alone = parse_every_way(CsvParser, b"batch,avg_reward\n0,1.5\n1,2.5\n")
+    assert alone.steps("avg_reward") == [0, 1]
+    beside = parse_every_way(CsvParser, b"batch,epoch,avg_reward\n0,3,1.5\n0,4,2.5\n")
+    assert beside.steps("avg_reward") == [3, 4]
 
 
 @pytest.mark.parametrize("first", [0, 1])

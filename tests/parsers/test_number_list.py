@@ -66,6 +66,7 @@ def test_a_console_named_after_an_algorithm_is_not_waited_for() -> None:
         ("CartPole-v1_rewards.txt", "rewards (CartPole-v1)"),
         ("results/vanilla_dqn_scores.txt", "scores (vanilla_dqn)"),
         ("test_scores.txt", "test_scores"),
+        ("mean_score_history.txt", "mean_score"),
         ("step_rewards.txt", "step_rewards"),
         ("dqn_stacked_Pong_3.out", "dqn_stacked_Pong_3"),
         ("losses.txt", "losses"),

@@ -40,12 +40,15 @@ _OTHER_STEP_COUNTS = (
     "totalenvinteracts",
     "globalstep",
     "globalepisode",
+    "globaliteration",
+    "globaliter",
     "envsteps",
     "envstep",
     "totalframes",
     "totalnumframes",
     "timesteps",
     "timestep",
+    "cumulativetimesteps",
 )
 """Running counts in custom tables, in any spelling."""
 
@@ -67,6 +70,7 @@ _OTHER_STEP_KEYS = (
     "generation",
     "cycle",
     "round",
+    "batch",
 )
 """Other keys, in any spelling. Counters of rows come first: next to `Episode`, `Total_Steps` may be
 the length of an episode."""

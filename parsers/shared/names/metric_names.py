@@ -79,6 +79,9 @@ _STEP_WORDS = {
     "itr": "iteration",
     "it": "iteration",
     "learningiteration": "iteration",
+    "globaliteration": "iteration",
+    "globaliter": "iteration",
+    "cumulativetimesteps": "timesteps",
     "cycle": "iteration",
     "aftercycle": "iteration",
     "trainingiteration": "iteration",
@@ -187,6 +190,11 @@ def is_metric(name: str) -> bool:
     return not METRIC_WORDS.isdisjoint(parts) and _MACHINE_WORDS.isdisjoint(parts)
 
 
+def is_exploration(name: str) -> bool:
+    """Whether a column is the exploration rate: in a table of steps it is no setting."""
+    return normalise(name) in ("epsilon", "eps")
+
+
 def is_setting(name: str) -> bool:
     """Whether the name is a common one for a hyperparameter, or a private one: `_pi_lr`."""
     if name.startswith("_") or split_words(name)[-2:] == ("learning", "rate"):
@@ -205,6 +213,8 @@ _ALGORITHM_WORDS = _word_set(
 _LOSS_ENDS = (("loss",), ("losses",))
 _REWARD_FILE = re.compile(r"(rewards?|returns?|scores?)[_.-](.+)", re.IGNORECASE)
 _FILE_OF_REWARDS = re.compile(r"(.+)[_.-](rewards|returns|scores)", re.IGNORECASE)
+_SERIES_WORDS = re.compile(r"[_.-](?:history|hist|log|logs|list)$", re.IGNORECASE)
+"""At the end of a file's name: `mean_score_history.txt`."""
 _OTHER_REWARD_WORDS = METRIC_WORDS | _word_set(
     "min max mean best var evaluation test val validation length lengths time penalty shaped"
     " intrinsic component components"
@@ -229,7 +239,7 @@ def reward_of_file(path: str) -> str:
         return f"{found[1]} ({found[2]})"
     if (found := _FILE_OF_REWARDS.fullmatch(stem)) and _is_remark(found[1], _WORDS_BEFORE_REWARDS):
         return f"{found[2]} ({found[1]})"
-    return stem if is_reward(stem) else ""
+    return _SERIES_WORDS.sub("", stem) if is_reward(stem) else ""
 
 
 def series_of_file(path: str) -> str:

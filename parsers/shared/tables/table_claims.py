@@ -11,6 +11,7 @@ from ppo_top.parsers.shared.tables.table_header import (
     are_names,
     column_names,
     find_delimiter,
+    is_ruler,
     is_stepped,
 )
 from ppo_top.parsers.shared.text.number_text import parse_number
@@ -48,8 +49,10 @@ def claims(name: str, head: bytes) -> bool | None:
         return True
     if all(map(metric_names.is_reward, columns)) and _REWARD_FILE_NAME.search(name):
         return not any(map(_VALUE.search, columns))
-    charted = any(metric_names.is_metric(column) for column in columns)
     is_table = len(columns) >= _MIN_COLUMNS
+    charted = any(map(metric_names.is_metric, columns)) or (
+        is_stepped(columns) and any(map(metric_names.is_exploration, columns))
+    )
     if not charted and is_table and metric_names.reward_of_file(name):
         return _holds_numbers(columns, head)  # a column for each method
     if not charted or (is_table and is_stepped(columns)):
@@ -65,7 +68,15 @@ def _is_table_of_rewards(head: bytes) -> bool | None:
     columns = column_names(head) or []
     if len(columns) < _MIN_COLUMNS or not are_names(columns) or any(map(_PAIR.search, columns)):
         return False
-    return any(map(metric_names.is_reward, columns)) and _holds_numbers(columns, head)
+    if not any(map(metric_names.is_reward, columns)):
+        return False
+    holds = _holds_numbers(columns, head)
+    return _is_ruled(head) and is_stepped(columns) if holds is False else holds
+
+
+def _is_ruled(head: bytes) -> bool:
+    """Whether a line of dashes parts the header from the rows."""
+    return is_ruler(head.partition(b"\n")[2].partition(b"\n")[0].decode("utf-8", "replace"))
 
 
 def _counts_rows(name: str, columns: Sequence[str], head: bytes) -> bool | None:

@@ -12,6 +12,7 @@ from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.text.number_text import parse_number
 
 _SETTING = re.compile(r"#+\s{0,9}(\w{1,60})\s{0,9}[,:=;\t]\s{0,9}(\S{1,200})\s*")
+_RULER = re.compile(r"\s*+[-=+|\s]{3,400}")
 _LONG_FORM_COLUMN = "tag"
 """A column of tables with one point per row, such as those of `ppo-top export`."""
 
@@ -36,6 +37,11 @@ def column_names(head: bytes) -> list[str] | None:
 
 def _split_names(text: str) -> list[str]:
     return [name.strip().strip('"') for name in text.lstrip("# ").split(find_delimiter(text))]
+
+
+def is_ruler(line: str) -> bool:
+    """Whether a line below a header only parts it from the rows: `-----`."""
+    return bool(_RULER.fullmatch(line))
 
 
 def is_remark(line: str) -> bool:
