@@ -129,8 +129,14 @@ class ProcessStream:
 
         Where it is labelled as an evaluation's, its step is that of the training, if that says any.
         """
+        if count_rest := evaluation_part.text_behind_count(text):
+            found = self.templates.parse_line(count_rest)
+            self.templates.pop_last_used()
+            return found and evaluation_part.as_evaluation(found, None, "")
         rest = evaluation_part.text_behind_label(text)
         found = self.templates.parse_line(rest) if rest else None
+        if rest and found is None and (lone := evaluation_part.lone_reward(rest)) is not None:
+            return evaluation_part.as_evaluation(lone, None, "")
         if found is None or not evaluation_part.is_all_labelled(found):
             return self.templates.parse_line(text)
         self.templates.pop_last_used()  # which stands for lines without a label

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.names.metric_names import step_axis
+from ppo_top.parsers.shared.names.metric_names import is_reward, step_axis
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 
 _MAX_HEADING_CHARS = 160
 _START = r"\W{0,80}(?:(?:start|begin)(?:ing)?|final|now|running|开始)?[ :]{0,2}(?:the )?"
@@ -23,6 +24,13 @@ _LABEL = re.compile(
     r"|\s{1,8}(?=(?:episode|ep|step|iteration|iter|epoch|update)\b))",
     re.IGNORECASE,
 )
+_LONE_REWARD = re.compile(
+    rf"([A-Za-z]\w{{0,20}}(?: [A-Za-z]\w{{0,20}}){{0,2}}) ({NUMBER_PATTERN})\s*"
+)
+_COUNTED = re.compile(
+    r"\W{0,8}(?:eval(?:uation)?|test)\s{1,8}\d{1,9}\s?/\s?\d{1,9}\b[\s:|,-]{1,8}", re.I
+)
+"""`Test 20/100  Score: 2.60`: so many of the episodes of an evaluation are done."""
 _FEWEST_PAIRS = 2
 """Of a line, for the label to be about all of them: in `[eval] loss=0.5` it is part of the name."""
 
@@ -31,6 +39,19 @@ def text_behind_label(text: str) -> str:
     """What follows in `[EVAL] Episode 3 | reward: 21.5` and its like; "" in other lines."""
     found = _LABEL.match(text)
     return text[found.end() :] if found else ""
+
+
+def text_behind_count(text: str) -> str:
+    """What follows in `Test 20/100  Score: 2.60`; "" in other lines."""
+    found = _COUNTED.match(text)
+    return text[found.end() :] if found else ""
+
+
+def lone_reward(text: str) -> ConsoleRecord | None:
+    """The record of `score 21.5` behind a label, which alone would be prose."""
+    found = _LONE_REWARD.fullmatch(text)
+    value = parse_number(found[2]) if found and is_reward(found[1]) else None
+    return ConsoleRecord([(found[1], value)]) if found and value is not None else None
 
 
 def is_all_labelled(found: ConsoleRecord) -> bool:

@@ -230,6 +230,17 @@ def test_a_line_that_says_so_is_an_evaluation(line: str) -> None:
     assert read.values("eval/Score") == [-100.0 * n for n in steps for _ in range(2)]
 
 
+@pytest.mark.parametrize("line", ["[VAL] Score {reward}", "Test 20/100  Score: {reward}"])
+def test_a_lone_score_of_an_evaluation_is_no_reward(line: str) -> None:
+    """Behind a label, or with how many of its episodes are done."""
+    text = "".join(f"Episode: {n}, Score: {n}.5\n{line.format(reward=-n)}\n" for n in range(1, 9))
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.values("Score") == [n + 0.5 for n in range(1, 9)]
+    assert read.values_by_step()["eval/Score"] == [(n, -float(n)) for n in range(1, 9)]
+    alone = parse_every_way(ConsoleParser, b"[VAL] image 7\nTest 2/7 passed: yes 3\n")
+    assert not alone.points
+
+
 def test_a_console_of_evaluations_says_their_steps() -> None:
     """Where no other line says a step."""
     text = "".join(f"[Eval] step={n}000 reward={n}.5 length=7\n" for n in range(1, 11))
