@@ -16,7 +16,8 @@ from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.columns import RowAxes
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time
-from ppo_top.parsers.shared.tables.episode_counts import StepsOfEpisodes, TableStep
+from ppo_top.parsers.shared.names.metric_names import is_reward
+from ppo_top.parsers.shared.tables.episode_counts import StepsOfEpisodes, TableStep, count_names
 from ppo_top.parsers.shared.tables.plain_rows import (
     Cell,
     number_of,
@@ -27,6 +28,7 @@ from ppo_top.parsers.shared.tables.plain_rows import (
 from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_claims import claims, claims_lightning, claims_sb3
 from ppo_top.parsers.shared.tables.table_header import (
+    delimiter_of_rows,
     find_delimiter,
     is_remark,
     is_ruler,
@@ -40,6 +42,9 @@ _MAX_COLUMNS = 20_000
 _DECIMAL_COMMA = re.compile(r"(?<![\d.,])([-+]?\d{1,30}),(\d{1,30})(?![\d.,])")
 """Where semicolons part the cells: `12;-0,5`."""
 _CONFIG_PREFIX = "config/"
+_EPISODE = "episode"
+_INDEX_NAMES = ("", "Unnamed: 0")
+"""Of the column that pandas adds, as it writes and as it reads them."""
 
 
 class CsvParser(RowParser):
@@ -51,6 +56,8 @@ class CsvParser(RowParser):
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)
         self._delimiter = ","
+        self._has_rows = False
+        self._index_name = _EPISODE
         self._tags: list[str] = []
         self._step_index: int | None = None
         self._step = TableStep[tuple[Sequence[str], int]]()
@@ -100,6 +107,9 @@ class CsvParser(RowParser):
     def _split_cells(self, text: str) -> list[str]:
         if not self._tags:
             self._delimiter = find_delimiter(text)
+        elif not self._has_rows:
+            self._delimiter = delimiter_of_rows(text, self._delimiter, len(self._tags))
+            self._has_rows = True
         if self._delimiter == ";" and "," in text:
             text = _DECIMAL_COMMA.sub(r"\1.\2", text)
         if '"' not in text:
@@ -114,6 +124,8 @@ class CsvParser(RowParser):
             self._problems.append(Problem(start, what))
         self._tags = tags[:_MAX_COLUMNS]
         time = next((name for name in TIME_KEYS if name in self._tags), None)
+        if _is_index_of_episodes(self._tags):
+            self._index_name, self._tags[0] = self._tags[0], _EPISODE
         self._step.read_names(self._tags)
         self._place_step()
         self._time_index = _index(self._tags, time)
@@ -157,6 +169,8 @@ class CsvParser(RowParser):
     def _add_first_rows(self, rows: Sequence[tuple[Sequence[str], int]]) -> None:
         """Add the rows that have waited, now that the column of the step is known."""
         self._place_step()
+        if rows and self._tags[0] == _EPISODE and self._step_index != 0:
+            self._tags[0] = self._index_name
         for cells, start in rows:
             self._add_row(cells, start)
 
@@ -228,6 +242,14 @@ class CsvParser(RowParser):
 
     def _pop_batch(self) -> Batch:
         return self._runs.pop_all(super()._pop_batch(), counts_rows=self._counts_rows)
+
+
+def _is_index_of_episodes(tags: Sequence[str]) -> bool:
+    """Whether pandas numbered rows that hold the reward and the steps of an episode each."""
+    names = (_EPISODE, *tags[1:])
+    if tags[0] not in _INDEX_NAMES or count_names(names) is None:
+        return False
+    return count_names(tuple(tags)) is None and any(map(is_reward, names))
 
 
 def _index(tags: Sequence[str], name: str | None) -> int | None:

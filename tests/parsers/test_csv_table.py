@@ -395,10 +395,37 @@ def test_rows_that_pandas_numbered_are_episodes() -> None:
     text = "\n".join([",time,steps,scores,wins", *rows, ""]).encode()
     read = parse_every_way(CsvParser, text)
     assert read.values_by_step() == {
-        "steps": [(1, 4.0), (2, 12.0), (3, 5.0)],
-        "scores": [(1, -10.5), (2, -7.5), (3, 3.5)],
+        "episode": [(0, 0.0), (1, 1.0), (2, 2.0)],
+        "steps": [(0, 4.0), (1, 12.0), (2, 5.0)],
+        "scores": [(0, -10.5), (1, -7.5), (2, 3.5)],
     }
-    assert read.counts_updates and not read.problems
+    assert not read.problems
+    other = parse_every_way(CsvParser, b",loss,scores\n0,0.5,4\n1,0.4,5\n")
+    assert other.steps("scores") == [1, 2]
+    assert "episode" not in other.points
+
+
+@pytest.mark.parametrize("name", ["", "Unnamed: 0"])
+def test_timesteps_beside_a_number_of_pandas_are_the_step(name: str) -> None:
+    """Where they count on; where they are lengths, the number is that of the episode."""
+    counting = "".join(f"{n},{200 * n + 7},{n}.5\n" for n in range(6))
+    read = parse_every_way(CsvParser, f"{name},timesteps,reward\n{counting}".encode())
+    assert read.steps("reward") == [200 * n + 7 for n in range(6)]
+    assert "episode" not in read.points
+    lengths = "".join(f"{n},{200 - 9 * n},{n}.5\n" for n in range(6))
+    read = parse_every_way(CsvParser, f"{name},timesteps,reward\n{lengths}".encode())
+    assert read.steps("reward") == [0, 1, 2, 3, 4, 5]
+    assert read.steps("timesteps") == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(("header", "row"), [(";", ","), (",", ";"), ("\t", ","), (",", "\t")])
+def test_rows_may_have_another_delimiter_than_their_header(header: str, row: str) -> None:
+    """What parts the first of them into as many cells."""
+    rows = [row.join((f"{n}", f"{n}.5", "0.25")) for n in range(1, 5)]
+    text = "\n".join((header.join(("episode", "reward", "loss")), *rows, ""))
+    read = parse_every_way(CsvParser, text.encode())
+    assert read.values_by_step()["reward"] == [(n, n + 0.5) for n in range(1, 5)]
+    assert read.values("loss") == [0.25] * 4
 
 
 def test_a_ruler_below_the_header_is_no_row() -> None:

@@ -22,6 +22,13 @@ def find_delimiter(header: str) -> str:
     return max(",\t;", key=header.count)
 
 
+def delimiter_of_rows(row: str, header_delimiter: str, columns: int) -> str:
+    """The delimiter of the rows: another one than the header's where only that parts the first."""
+    found = find_delimiter(row)
+    is_other = header_delimiter not in row and row.count(found) == columns - 1 > 0
+    return found if is_other else header_delimiter
+
+
 def column_names(head: bytes) -> list[str] | None:
     """The column names at the start of a file; None if the header is not complete yet."""
     whole = len(head) >= HEAD_BYTES
