@@ -30,6 +30,7 @@ from ppo_top.rules.engine.terms import CRIT, WATCH
 from ppo_top.rules.evidence import collect_evidence, gather_members
 from ppo_top.rules.selection import select_rules
 from ppo_top.settings.custom_rule import CustomRule
+from ppo_top.settings.settings import CURRICULUM_RULES
 from ppo_top.support import internal_errors
 
 TEXT_FINDING_ROWS = 20
@@ -243,7 +244,9 @@ class Judge:
         if tolerated and assessment is not None:
             self._ease_finding(index, assessment, severity or WATCH)
         if severity and assessment is not None:
-            if max(Severity.INFO, severity - selected.milder) > run.open_severities.get(rule.id, 0):
+            if max(Severity.INFO, severity - self._milder(index)) > run.open_severities.get(
+                rule.id, 0
+            ):
                 self._raise_finding(index, assessment, Severity(severity), run.mark)
             return
         if persistence.finding_index is None or rule.id in self._text_rows:
@@ -251,6 +254,12 @@ class Judge:
         clear = int(selected.limits.get("clear_after", DEFAULT_CLEAR_AFTER))
         if persistence.has_cleared(clear, self.findings[persistence.finding_index].is_single):
             self._clear_finding(index, run.mark)
+
+    def _milder(self, index: int) -> int:
+        """By how many levels a rule is less severe: by one where it is told of a curriculum."""
+        selected = self._rules[index]
+        is_eased = selected.rule.id in CURRICULUM_RULES and self._context.has_new_lesson
+        return max(selected.milder, int(is_eased))
 
     def _assess(self, index: int) -> Assessment | None:
         """What a rule says of the newest row; None of one that has failed."""
@@ -270,7 +279,7 @@ class Judge:
         A value between clearing and calling for more is only watched.
         """
         run, rule, persistence = self._context, self._rules[index].rule, self._persistences[index]
-        severity = Severity(max(Severity.INFO, called - self._rules[index].milder))
+        severity = Severity(max(Severity.INFO, called - self._milder(index)))
         is_milder = severity < run.open_severities.get(rule.id, severity)
         if not persistence.has_eased(is_milder) or persistence.finding_index is None:
             return
@@ -291,7 +300,7 @@ class Judge:
         Diagnoses use the rule's own severity; the finding shows it capped by the rule's grade.
         """
         rule, persistence = self._rules[index].rule, self._persistences[index]
-        severity = Severity(max(Severity.INFO, severity - self._rules[index].milder))
+        severity = Severity(max(Severity.INFO, severity - self._milder(index)))
         shown = min(severity, self._rules[index].max_severity)
         if persistence.finding_index is None and persistence.repeats_too_often and shown <= WATCH:
             return  # three findings about a value that oscillates around its limit are enough

@@ -239,6 +239,18 @@ def test_a_curriculum_makes_a_fall_of_the_reward_a_level_less_severe() -> None:
     assert (usual.severity, eased.severity) == (Severity.CRIT, Severity.WARN)
 
 
+@pytest.mark.parametrize("lessons", [3, 1])
+def test_a_logged_curriculum_is_told_by_its_lessons(lessons: int) -> None:
+    """Once they have gone on; a lesson that never changes is none."""
+    columns = {**CTRL_COLUMNS, "reward_mean": fallen}
+    columns["curriculum_stage"] = lambda at: float(min(at // 40, lessons - 1))
+    rows = draw_rows(columns)
+    severity = Severity.WARN if lessons > 1 else Severity.CRIT
+    for own in ({}, Settings().with_curriculum().thresholds if lessons > 1 else {}):
+        found = findings(Profile("sb3", "on-policy", threshold_overrides=own), rows)
+        assert first_finding(found, "reward-crash").severity == severity
+
+
 @pytest.mark.parametrize(
     ("counter", "by"),
     [("iteration", 1), ("iteration", 125), ("n_updates", 10), ("n_updates", 1250)],

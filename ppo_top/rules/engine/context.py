@@ -429,6 +429,12 @@ class RuleContext:
         return lasted >= TOLERATED_ROWS and self.reward_pays
 
     @property
+    def has_new_lesson(self) -> bool:
+        """Whether a curriculum has gone on: the task is another one than at the start."""
+        lessons = self.histories.get("curriculum_stage")
+        return lessons is not None and lessons.count > 0 and lessons.high > lessons.first[0]
+
+    @property
     def rising(self) -> bool:
         """Whether the reward is rising."""
         return self.reward is not None and self.reward.rising
