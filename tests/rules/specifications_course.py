@@ -98,6 +98,9 @@ OUTCOME_PAIRS = (
          20.0 + 4.0 * i, "eval_reward_mean": lambda i: {40: 150.0, 45: 120.0, 50: 90.0, 55:
          60.0}.get(i)}, {"reward_mean": lambda i: 20.0 + 4.0 * min(i, 20) + jitter(i, 1)}, WARN,
          0),
+    Contrast("eval-gap", "training is measured by its return, too", {"reward_mean": learned,
+         "eval_reward_mean": lambda i: -20.0 if i in (20, 30, 40, 50) else None},
+         {"reward_mean": None, "success_rate": lambda i: learned(i) / 200}, WARN, 0),
     Contrast("environment-changed", "the reward fell", {"reward_mean": fallen, "ep_len":
          after(40, 50.0, 100.0)}, {"reward_mean": rise}, WATCH, 0),
 )

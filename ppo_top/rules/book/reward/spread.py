@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
 from ppo_top.rules.engine.history import MAX_FIRST_VALUES
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import INFO, WARN, WATCH
@@ -73,6 +73,8 @@ def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history, reward = run.histories["eval_reward_mean"], run.reward
     if reward is None or not reward.gained or run.in_self_play:
         return None
+    if run.reward_concept not in REWARD_CONCEPTS[:2]:
+        return None  # a rate of success or of wins is no return
     last = history.recent[-3:]
     falls = len(last) == 3 and last[0] > last[1] > last[2]
     if falls and reward.rising and last[0] - last[2] > limits["fall"] * reward.gain:
