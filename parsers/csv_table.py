@@ -16,8 +16,9 @@ from ppo_top.model import Batch, Problem, RunEnd, State
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.columns import RowAxes
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time
-from ppo_top.parsers.shared.names.metric_names import is_reward
+from ppo_top.parsers.shared.names.metric_names import is_reward, step_axis
 from ppo_top.parsers.shared.tables.episode_counts import StepsOfEpisodes, TableStep, count_names
+from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
 from ppo_top.parsers.shared.tables.plain_rows import (
     Cell,
     number_of,
@@ -63,6 +64,7 @@ class CsvParser(RowParser):
         self._step = TableStep[tuple[Sequence[str], int]]()
         self._episode_index: int | None = None
         self._episodes = StepsOfEpisodes()
+        self._order: EpisodeOrder | None = None
         self._time_index: int | None = None
         self._row_parts: list[Segment] = []  # of a row with line ends in quotes
         self._row_bytes = 0
@@ -134,6 +136,8 @@ class CsvParser(RowParser):
     def _place_step(self) -> None:
         self._step_index = _index(self._tags, self._step.key_of(self._tags))
         self._episode_index = _index(self._tags, self._step.episode_key(self._tags))
+        key = None if self._step_index is None else self._tags[self._step_index]
+        self._order = EpisodeOrder() if key and step_axis(key) == _EPISODE else None
 
     def _add_row(self, cells: Sequence[str], start: int) -> None:
         if len(cells) > len(self._tags):
@@ -150,6 +154,8 @@ class CsvParser(RowParser):
             return
         at = None if self._step_index is None else _value_at(numbers, self._step_index)
         step = None if at is None else as_step(at)
+        if step is not None and self._order is not None and not self._runs.columns:
+            step = self._order.step_of(step)
         if step is not None and self._episode_index is not None:
             step = self._episodes.count_on(_value_at(numbers, self._episode_index), step)
         named = self._runs.columns
@@ -200,21 +206,18 @@ class CsvParser(RowParser):
             return False
         if self._counts_rows and _hold_row_of_words(columns):
             return False
+        if not _are_distinct_metrics(self._tags):
+            return False
         rows, run = len(columns[0]), self._runs.current
         named = self._runs.columns
         if named and not self._runs.goes_on([columns[at] for at in named]):
             return False
         try:
-            if self._step_index is None:
-                steps = array("q", range(run.count + 1, run.count + rows + 1))
-            else:
-                steps = parse_steps(columns[self._step_index])
             times = parse_times(
                 columns[self._time_index] if self._time_index is not None else (), rows
             )
+            steps = self._steps_of(columns)
         except (ValueError, TypeError, OverflowError):
-            return False
-        if not _are_distinct_metrics(self._tags):
             return False
         steps = self._counted_on(steps, columns)
         axes = RowAxes(steps, times)
@@ -225,6 +228,16 @@ class CsvParser(RowParser):
         if self._runs.counter is not None:
             self._runs.last_count = number_of(columns[self._runs.counter][-1])
         return True
+
+    def _steps_of(self, columns: Sequence[Sequence[Cell]]) -> array[int]:
+        """The steps of a block; raises `ValueError` if its rows have to be read one by one."""
+        if self._step_index is None:
+            count = self._runs.current.count
+            return array("q", range(count + 1, count + len(columns[0]) + 1))
+        steps = parse_steps(columns[self._step_index])
+        if self._order and not self._runs.columns and not self._order.are_in_order(steps):
+            raise ValueError("episodes out of order")
+        return steps
 
     def _counted_on(self, steps: array[int], columns: Sequence[Sequence[Cell]]) -> array[int]:
         """The steps of a block in all episodes."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from ppo_top.parsers.csv_table import CsvParser
 from ppo_top.parsers.json_lines import JsonLinesParser
+from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
 from tests.support.parser_harness import ParserOutput, parse_every_way
 
 CountedRows = Sequence[tuple[int, int]]
@@ -107,3 +109,40 @@ def test_lengths_of_any_course(count: int, draw: random.Random, read: ReadTable)
     assert steps in (list(range(1, count + 1)), lengths)
     if lengths[:4] != sorted(lengths[:4]):
         assert steps == list(range(1, count + 1))
+
+
+def _side_by_side(episodes: int, environments: int, seed: int) -> list[int]:
+    """Numbers of episodes as they end; each has its number when it starts."""
+    draw = Random(seed)
+    running = {number: draw.randint(5, 60) for number in range(environments)}
+    ended: list[int] = []
+    while len(ended) < episodes:
+        number = min(running, key=lambda each: running[each])
+        now = running.pop(number)
+        running[len(ended) + environments] = now + draw.randint(5, 60)
+        ended.append(number)
+    return ended
+
+
+@given(environments=st.integers(2, 20), seed=st.integers(0, 50))
+def test_episodes_that_end_out_of_order_are_counted_on(environments: int, seed: int) -> None:
+    """From the first that comes late each row is one more; another training begins anew."""
+    numbers = [number + 1 for number in _side_by_side(300, environments, seed)]
+    order = EpisodeOrder()
+    steps = [order.step_of(number) for number in numbers]
+    assert all(before < after for before, after in pairwise(steps))
+    assert steps[-1] <= max(numbers) + environments
+    assert order.step_of(numbers[0]) == numbers[0]
+
+
+def test_rows_of_parallel_environments_are_one_training() -> None:
+    """However the bytes are cut; a number that has come before is a restart."""
+    numbers = [1, 2, 3, 4, 7, 5, 6, 8, 11, 9, 10, 12]
+    twice = [*numbers, 3, 4, 5]
+    rows = "".join(f"{number},{at}.5\n" for at, number in enumerate(twice))
+    found = parse_every_way(CsvParser, f"Episode,Reward\n{rows}".encode())
+    assert found.steps("Reward") == [1, 2, 3, 4, 7, 8, 9, 10, 11, 12, 13, 14, 3, 4, 5]
+    assert found.values("Episode") == [float(number) for number in twice]
+    tens = "".join(f"{number},0.5\n" for number in (10, 20, 30, 40, 50, 60, 25, 35))
+    stepped = parse_every_way(CsvParser, f"Episode,Reward\n{tens}".encode())
+    assert stepped.steps("Reward") == [10, 20, 30, 40, 50, 60, 25, 35]

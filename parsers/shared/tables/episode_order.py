@@ -1,0 +1,72 @@
+"""Numbers of episodes that come out of order, as environments side by side end them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+_MOST_SKIPPED, _MOST_MISSING = 64, 4096
+_FEW_MISSING = 64
+"""So many numbers may be missing at once even where few have come."""
+
+
+_BEFORE_FIRST = -1
+"""Episodes are numbered from 0 or 1."""
+
+
+class EpisodeOrder:
+    """Counts the rows on from where a number comes that was left out until then.
+
+    Each row is one episode more. A number that has come before is that of a training that begins
+    anew.
+    """
+
+    def __init__(self) -> None:
+        self._highest: int | None = None
+        self._count = 0
+        self._missing: set[int] = set()
+        self._counted: int | None = None
+        """The step of the last row, once rows are counted."""
+
+    def step_of(self, number: int) -> int:
+        """The step of a row with this number."""
+        highest = self._highest
+        if number == highest:
+            return number if self._counted is None else self._counted
+        if highest is None or (number < highest and not self._is_missing(number)):
+            self._missing.clear()
+            self._note_skipped(_BEFORE_FIRST, number)
+            self._highest, self._count, self._counted = number, 1, None
+            return number
+        if number > highest:
+            self._note_skipped(highest, number)
+            self._highest = number
+        else:
+            self._missing.discard(number)
+            self._counted = highest if self._counted is None else self._counted
+        self._count += 1
+        if self._counted is None:
+            return number
+        self._counted += 1
+        return self._counted
+
+    def are_in_order(self, numbers: Sequence[int]) -> bool:
+        """Whether the numbers of several rows are their steps; they are noted then."""
+        before = -1 if self._highest is None else self._highest
+        rises = before <= numbers[0] and all(low <= high for low, high in pairwise(numbers))
+        if self._counted is not None or not rises:
+            return False
+        first = _BEFORE_FIRST if self._highest is None else before
+        if numbers[-1] - first >= len(numbers):
+            for low, high in pairwise((first, *numbers)):
+                self._note_skipped(low, high)
+        self._highest, self._count = numbers[-1], self._count + len({*numbers} - {self._highest})
+        return True
+
+    def _note_skipped(self, low: int, high: int) -> None:
+        if 1 < high - low <= _MOST_SKIPPED and len(self._missing) < _MOST_MISSING:
+            self._missing.update(range(low + 1, high))
+
+    def _is_missing(self, number: int) -> bool:
+        few = 2 * len(self._missing) <= self._count + _FEW_MISSING
+        return few and number in self._missing
