@@ -99,7 +99,7 @@ class FastPath:
                 break
             few *= 4
         if rows:
-            process.note_steps(len(steps), steps[-1], is_heading=layout.is_heading)
+            process.note_steps(steps, is_heading=layout.is_heading)
             values = list(map(float, chain.from_iterable(map(layout.pick, rows))))
             process.episode_steps.note_row(layout.tags, values[-len(layout.tags) :])
             self._builder.add_rows(layout.tags, steps, values, layout.times_of(rows))

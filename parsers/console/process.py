@@ -25,6 +25,7 @@ from ppo_top.parsers.console.tables.tune_table import TuneTable
 from ppo_top.parsers.console.tables.wandb_summary import WandbSummary
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.metric_names import numbers_training
+from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
 from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 
@@ -84,6 +85,7 @@ class ProcessStream:
         """What `step` counts; "" until a line has said a step."""
         self._has_records = False
         self._laps = Laps()
+        self._episode_order = EpisodeOrder()
         self._steps_by_axis: Counter[str] = Counter()
         self._headings_only = True
         self._steps_are_stray = False
@@ -239,9 +241,11 @@ class ProcessStream:
         self._steps_by_axis[found.axis] += 1
         self._headings_only = self._headings_only and _is_heading(found)
         self._kinds_here.clear()
-        self.step, self.axis = found.step, found.axis
+        is_episode = found.axis == "episode"
+        self.step = self._episode_order.step_of(found.step) if is_episode else found.step
+        self.axis = found.axis
         self._trains_by_steps |= not found.is_evaluation
-        return GivenStep(found.step)
+        return GivenStep(self.step)
 
     def _count_record(self, found: ConsoleRecord) -> int:
         """The number of a record; lines of different names are one until a name comes again."""
@@ -279,7 +283,8 @@ class ProcessStream:
     def follows_steps(self, axis: str) -> bool:
         """Whether a step of this kind is simply the next one."""
         is_known = self._has_records and axis == self.axis
-        return is_known and not (self._steps_are_stray or self._laps.has_turned)
+        is_odd = self._steps_are_stray or self._laps.has_turned or self._episode_order.is_counting
+        return is_known and not is_odd
 
     @property
     def is_plain(self) -> bool:
@@ -287,13 +292,15 @@ class ProcessStream:
         inside = self._in_block or self._ray_result.is_open or self.table.is_open
         return not (inside or self.joined_lines.is_open or self._evaluation.is_open)
 
-    def note_steps(self, count: int, step: int, *, is_heading: bool) -> None:
-        """Note the last step of lines that were read as a whole; see `follows_steps`."""
-        self._steps_by_axis[self.axis] += count
+    def note_steps(self, steps: Sequence[int], *, is_heading: bool) -> None:
+        """Note the steps of lines that were read as a whole; see `follows_steps`."""
+        self._steps_by_axis[self.axis] += len(steps)
+        if self.axis == "episode":
+            self._episode_order.are_in_order(steps)
         self._headings_only &= is_heading
         self._is_below_heading = is_heading
         self._kinds_here.clear()
-        self.step = step
+        self.step = steps[-1]
 
     def note_table(self, step: int) -> None:
         """Note the step of a table that was read as a whole."""

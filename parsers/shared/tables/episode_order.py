@@ -23,6 +23,8 @@ class EpisodeOrder:
 
     def __init__(self) -> None:
         self._highest: int | None = None
+        self._former = _BEFORE_FIRST
+        """The highest number of the training before."""
         self._count = 0
         self._missing: set[int] = set()
         self._counted: int | None = None
@@ -35,6 +37,7 @@ class EpisodeOrder:
             return number if self._counted is None else self._counted
         if highest is None or (number < highest and not self._is_missing(number)):
             self._missing.clear()
+            self._former = highest or _BEFORE_FIRST
             self._note_skipped(_BEFORE_FIRST, number)
             self._highest, self._count, self._counted = number, 1, None
             return number
@@ -63,7 +66,14 @@ class EpisodeOrder:
         self._highest, self._count = numbers[-1], self._count + len({*numbers} - {self._highest})
         return True
 
+    @property
+    def is_counting(self) -> bool:
+        """Whether rows are counted, whatever their numbers."""
+        return self._counted is not None
+
     def _note_skipped(self, low: int, high: int) -> None:
+        if low < self._former < high:
+            return  # a record of something else stood between those of one training
         if 1 < high - low <= _MOST_SKIPPED and len(self._missing) < _MOST_MISSING:
             self._missing.update(range(low + 1, high))
 

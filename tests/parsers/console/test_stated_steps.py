@@ -431,3 +431,16 @@ def test_words_end_the_block_below_a_heading() -> None:
         "Warmth": [(3, 0.5)],
         "Loss": [(3, 0.125)],
     }
+
+
+def test_episodes_that_end_out_of_order_are_counted_on() -> None:
+    """As parallel environments end them, from the first that comes late; a restart is none."""
+    numbers = [*range(1, 60), 67, 60, 61, 63, 62, 64, 65, 66, 68, *range(69, 90)]
+    line = "Episode {number} | reward {at}.5 | loss 0.25\n"
+    text = "".join(line.format(number=number, at=at) for at, number in enumerate(numbers))
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("reward") == [*range(1, 60), *range(67, 97)]
+    again = text + "".join(line.format(number=number, at=7) for number in range(80, 86))
+    assert parse_every_way(ConsoleParser, again.encode()).steps("reward")[-6:] == list(
+        range(80, 86)
+    )
