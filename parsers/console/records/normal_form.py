@@ -80,8 +80,9 @@ _HEADING = re.compile(
     r" (?:statistics|stats|summary|completed?|finished|done|results?|report|metrics)(?=\W{0,20}$)"
 )
 """`=== Episode 12 Statistics ===` and `Episode 12 Complete:` stand over lines of the episode."""
+_HEADING_ENDS = ("=", "-", "*", "#", "~", ":")
 _DECIMAL_COMMA = re.compile(
-    r"(?<=[:=] )(-?\d{1,15}),(\d{1,2}|\d{4,15}|(?<=\b0,)\d{3})(?=$|[^\d,.\w]|,\s)"
+    r"([:=] -?\d{1,15}),(\d{1,2}|\d{4,15}|(?<=\b0,)\d{3})(?=$|[^\d,.\w]|,\s)"
 )
 """`Reward: -8939,52`, as locales of most of Europe write it; `1,234` may be a thousand."""
 _BEFORE_PAIRS = re.compile(r"[^:|]{1,40}[:|] ")
@@ -133,6 +134,10 @@ def _steps_of_all_epochs(match: re.Match[str]) -> str:
     return f"step {done}/{epochs * steps}," if epochs else f"step {done},"
 
 
+def _strip_heading(text: str) -> str:
+    return _HEADING.sub(r"\1", text) if text.rstrip()[-1:] in _HEADING_ENDS else text
+
+
 def _spell_pairs(text: str) -> str:
     """`loss is 0.5 and kl is 0.1` as `loss: 0.5, kl: 0.1`; a lone one may be a sentence."""
     before = _BEFORE_PAIRS.match(text)
@@ -160,7 +165,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("/", partial(_LEADING_COUNT.sub, r"iteration \1/\2, ")),
     ("\t", partial(_TABBED_SEPARATOR.sub, r"\1 ")),
     ("%)", partial(_SHARE_DONE.sub, "")),
-    (" ", partial(_HEADING.sub, r"\1")),
+    (" ", _strip_heading),
     (",", partial(_DECIMAL_COMMA.sub, r"\1.\2")),
     (" is ", _spell_pairs),
     ("#", partial(_ORDINAL.sub, "")),
