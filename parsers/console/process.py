@@ -11,7 +11,12 @@ from typing import NamedTuple
 
 from ppo_top.parsers.console.lines.run_end import RunEndDetector
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.records import evaluation_part, ray_results, trainer_lines
+from ppo_top.parsers.console.records import (
+    block_rows,
+    evaluation_part,
+    ray_results,
+    trainer_lines,
+)
 from ppo_top.parsers.console.records.di_engine import DiEngineLog
 from ppo_top.parsers.console.records.dicts import DictReader
 from ppo_top.parsers.console.records.dicts import parse_record as dict_record
@@ -27,33 +32,12 @@ from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.metric_names import numbers_training
 from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
 from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
-from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 
 _SURE_OF_AXIS = 3
 """After as many steps of one kind, a coarser one in a line is not the step."""
 _MAX_KINDS = 256
 _MOST_STEPS_A_RECORD = 10
 """A heading of more steps than that for each record so far does not count them."""
-
-_BLOCK_HEADING = re.compile(
-    r"\s*Learning iteration \d+/\d+\s*$|=== \[[^\]]{1,80}\] - METRICS STEP \d+ ==="
-)
-"""Of rsl_rl and of torchforge: lines of a single pair follow."""
-_BLOCK_ROW = re.compile(
-    rf"\s*+([A-Za-z/_][^:|{{}}\t]{{0,120}})(?::\s++|\t\s*+)({NUMBER_PATTERN})"
-    rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?"
-    r"\s?(?:s|seconds|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
-)
-_BLANK_ROW = re.compile(
-    rf"\s*+([A-Za-z][\w ]{{1,60}}?)\s{{1,40}}+({NUMBER_PATTERN})"
-    rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?\s*+$"
-)
-"""`average return  21.5`, below a heading."""
-_BLOCK_REST = re.compile(
-    r"\s{8,}(?:Mean [\w ]{1,40}|(?:Collection|Learning|Iteration) time|Steps per second): "
-)
-"""What is left of rsl_rl's block where a paste begins inside it: it has no step."""
-
 
 _COUNT_OF_BLOCK = re.compile("(?i)num_?(?:time)?steps$")
 _TOTAL_OF_ALL = re.compile("(?i)total[ _]?(?:time|env )?steps$")
@@ -108,13 +92,17 @@ class ProcessStream:
             return self._parse_dict(text)
         if (result := self._read_block(text)) is not None:
             return result or None
-        if self._in_block and (row := _BLOCK_ROW.match(text)):
-            return _row_record(row)
-        if not self._has_records and text.startswith("        ") and _BLOCK_REST.match(text):
+        if self._in_block and (row := block_rows.row_of_block(text)) is not None:
+            return row
+        if (
+            not self._has_records
+            and text.startswith("        ")
+            and block_rows.BLOCK_REST.match(text)
+        ):
             return None
         found = trainer_lines.parse_line(text) or self._parse_pairs(text)
         is_heading = "Learning iteration" in text or " - METRICS STEP " in text
-        if is_heading and _BLOCK_HEADING.match(text):
+        if is_heading and block_rows.BLOCK_HEADING.match(text):
             self._in_block = True
         elif self._in_block:
             self._in_block = not found or ":" in text
@@ -152,9 +140,9 @@ class ProcessStream:
         A number of steps there is that of the block.
         """
         if found is None:
-            row = _row_below_heading(text) if self._is_below_heading else None
+            row = block_rows.row_below_heading(text) if self._is_below_heading else None
             self._is_below_heading = row is not None
-            return row and _row_record(row)
+            return row
         if found.step is not None:
             is_count = len(found.values) == 1 and _COUNT_OF_BLOCK.match(found.values[0][0])
             if self._is_below_heading and is_count:
@@ -338,21 +326,6 @@ class ProcessStream:
         if self.axis == found.axis or self.axis not in axes or found.axis not in axes:
             return False
         return axes.index(found.axis) > axes.index(self.axis)
-
-
-def _row_below_heading(text: str) -> re.Match[str] | None:
-    """A name and its number; without a colon between them the name has to be known."""
-    row = _BLOCK_ROW.match(text) or _BLANK_ROW.match(text)
-    if row is None or row.re is _BLOCK_ROW:
-        return row
-    is_named = metric_names.is_metric(row[1]) and not metric_names.is_prose(row[1])
-    return row if is_named else None
-
-
-def _row_record(row: re.Match[str]) -> ConsoleRecord:
-    name, value, spread = row[1].strip(), parse_number(row[2]), parse_number(row[3] or "")
-    values = [(name, 0.0 if value is None else value)]
-    return ConsoleRecord(values if spread is None else [*values, (f"{name} +/-", spread)])
 
 
 def _is_heading(found: ConsoleRecord) -> bool:

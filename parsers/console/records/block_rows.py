@@ -1,0 +1,49 @@
+"""Lines of a single name and number, which stand in blocks or below a line that says a step."""
+
+from __future__ import annotations
+
+import re
+
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
+
+BLOCK_HEADING = re.compile(
+    r"\s*Learning iteration \d+/\d+\s*$|=== \[[^\]]{1,80}\] - METRICS STEP \d+ ==="
+)
+"""Of rsl_rl and of torchforge: lines of a single pair follow."""
+_ROW = re.compile(
+    rf"\s*+([A-Za-z/_][^:|{{}}\t]{{0,120}})(?::\s++|\t\s*+)({NUMBER_PATTERN})"
+    rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?"
+    r"\s?(?:s|seconds|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
+)
+_BLANK_ROW = re.compile(
+    rf"\s*+([A-Za-z][\w ]{{1,60}}?)\s{{1,40}}+({NUMBER_PATTERN})"
+    rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?\s*+$"
+)
+"""`average return  21.5`, below a heading."""
+BLOCK_REST = re.compile(
+    r"\s{8,}(?:Mean [\w ]{1,40}|(?:Collection|Learning|Iteration) time|Steps per second): "
+)
+"""What is left of rsl_rl's block where a paste begins inside it: it has no step."""
+
+
+def row_of_block(text: str) -> ConsoleRecord | None:
+    """The record of `name: number`, with its unit or spread."""
+    row = _ROW.match(text)
+    return _record(row) if row else None
+
+
+def row_below_heading(text: str) -> ConsoleRecord | None:
+    """The record of a name and its number; without a colon between them it has to be known."""
+    if (found := row_of_block(text)) is not None:
+        return found
+    row = _BLANK_ROW.match(text)
+    is_named = row and metric_names.is_metric(row[1]) and not metric_names.is_prose(row[1])
+    return _record(row) if row and is_named else None
+
+
+def _record(row: re.Match[str]) -> ConsoleRecord:
+    name, value, spread = row[1].strip(), parse_number(row[2]), parse_number(row[3] or "")
+    values = [(name, 0.0 if value is None else value)]
+    return ConsoleRecord(values if spread is None else [*values, (f"{name} +/-", spread)])
