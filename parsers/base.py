@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ppo_top.model import Batch
+from ppo_top.model.named_tuple import NamedTuple
 
 HEAD_BYTES = 4096
 """How much of a file a format sees to recognise it."""

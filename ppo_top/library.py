@@ -11,9 +11,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ppo_top.model import Severity
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.answers import answer_parts, answer_text
 from ppo_top.output.check import judge_paths
 from ppo_top.output.export import exported_points

@@ -6,7 +6,7 @@ module does not import Textual, so that parsing a command line stays fast.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from ppo_top.model.named_tuple import NamedTuple
 
 
 class Replay(NamedTuple):

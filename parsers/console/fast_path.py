@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from itertools import chain
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.batch_builder import BatchBuilder, begins_with_number
 from ppo_top.parsers.console.lines.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream

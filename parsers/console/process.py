@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.lines.run_end import RunEndDetector
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import (

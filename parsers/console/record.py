@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from ppo_top.model import UNKNOWN_TIME, ConfigValue
+from ppo_top.model.named_tuple import NamedTuple
 
 
 class ConsoleRecord(NamedTuple):

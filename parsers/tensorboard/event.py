@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import struct
 from math import prod
-from typing import NamedTuple
 
 from ppo_top.model import Histogram
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.stores.protobuf import (
     BYTES,
     FIXED32,

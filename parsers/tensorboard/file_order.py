@@ -5,9 +5,10 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 from ppo_top.model import Points
+from ppo_top.model.named_tuple import NamedTuple
 
 
 class DecodedPoints(NamedTuple):

@@ -10,8 +10,9 @@ from __future__ import annotations
 import struct
 from functools import cached_property, lru_cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.tensorboard.crc32c import crc32c
 from ppo_top.parsers.tensorboard.event import Event
 

@@ -18,9 +18,9 @@ import struct
 from array import array
 from collections.abc import Iterator
 from enum import Enum, auto
-from typing import NamedTuple
 
 from ppo_top.model import Problem
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.tensorboard.crc32c import is_intact
 
 HEADER_BYTES = 12

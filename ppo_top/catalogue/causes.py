@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.model.named_tuple import NamedTuple
 
 ANY_CASE = "-"
 """The last line of each cause: said where no other holds."""

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import PurePath
-from typing import NamedTuple
 
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.model.named_tuple import NamedTuple
 
 STEP = "step"
 """Of a number that counts what the log's own steps count; else it is that of a metric."""

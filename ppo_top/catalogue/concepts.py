@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import NamedTuple
 
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.model.named_tuple import NamedTuple
 
 LABEL_WIDTH = 18
 """Longest label in characters, so that a narrow checklist can hold them."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import concept_stem
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows, trainer_tables
+from ppo_top.model.named_tuple import NamedTuple
 
 ON_POLICY, VALUE_BASED, OFF_POLICY = "on-policy", "value-based", "off-policy"
 RLHF, GRPO, PREFERENCE = "rlhf", "grpo", "preference"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import concept_stem, is_concept
 from ppo_top.catalogue.options import option, option_default, options
@@ -11,6 +10,7 @@ from ppo_top.catalogue.table import trainer_tables
 from ppo_top.catalogue.tags import meaning
 from ppo_top.catalogue.trainers import Trainer, known_trainers
 from ppo_top.model import ConfigValue
+from ppo_top.model.named_tuple import NamedTuple
 
 
 class LoggedTag(NamedTuple):

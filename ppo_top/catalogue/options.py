@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows, trainer_tables
 from ppo_top.catalogue.trainers import Trainer
 from ppo_top.model import ConfigValue
+from ppo_top.model.named_tuple import NamedTuple
 
 ANY_TRAINER = "*"
 MAIN_ALGORITHMS = ("", "PPO", "GRPO", "RLOO", "GRPO/RLOO")

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
+from ppo_top.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable

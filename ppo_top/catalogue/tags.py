@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import DISTRIBUTION_SUFFIX, concept, is_concept
 from ppo_top.catalogue.table import NO_CONCEPT, TABLES_FOLDER, TagEntry, table_rows, trainer_tables
 from ppo_top.catalogue.trainers import Trainer
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
+from ppo_top.model.named_tuple import NamedTuple
 
 IGNORE = "ignore"
 """Marks a tag neither drawn nor judged: a copy on another axis, or not about training."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.model.named_tuple import NamedTuple
 
 
 class Term(NamedTuple):

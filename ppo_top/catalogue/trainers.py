@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 from ppo_top.catalogue.families import ON_POLICY, UNKNOWN_FAMILY, algorithms, holds
 from ppo_top.catalogue.table import TagTable, trainer_tables
+from ppo_top.model.named_tuple import NamedTuple
 
 
 class Trainer(NamedTuple):

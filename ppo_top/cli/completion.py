@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ppo_top.cli.commands import COMMANDS, make_parser
+from ppo_top.model.named_tuple import NamedTuple
 
 FILE_METAVARS = ("PATH", "FILE")
 """Arguments with these metavars are completed with file names."""

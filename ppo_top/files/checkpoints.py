@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Iterable
 from itertools import islice
-from typing import NamedTuple
 
 from ppo_top.files.mirrors import shown_path
+from ppo_top.model.named_tuple import NamedTuple
 
 MAX_NAMES = 20_000
 """Names of a folder that are looked at."""

@@ -16,9 +16,9 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import NamedTuple
 
 from ppo_top.files.tail import describe_read_error
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.paths import (
     NON_LOG_SUFFIXES,
     SKIPPED_FOLDERS,

@@ -16,11 +16,11 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from ppo_top.files.directory_tree import DirectoryTree, Folder, FolderStamp
 from ppo_top.files.directory_tree import FoundFile as FoundFile
 from ppo_top.files.passed_over import UNASKED_NOTEBOOK, UNKNOWN_NAME, PassedOver
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.paths import is_notebook, without_nested
 
 RECENT_FOLDER_S = 600.0

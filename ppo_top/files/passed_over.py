@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from ppo_top.files.mirrors import shown_path
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import plural
 
 NOT_A_LOG = "unrecognised log format"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import zlib
 from collections import OrderedDict
-from typing import NamedTuple
 
 from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.passed_over import NOT_A_LOG, PICKLE, PassedOver
 from ppo_top.files.tail import FileStamp, Tail
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.stores.magic import is_pickle
 
 MAX_REJECTED_FILES = 100_000

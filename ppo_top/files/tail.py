@@ -16,7 +16,8 @@ import errno
 import os
 import stat
 import zlib
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 MAX_READ_BYTES = 4 << 20
 """The most that is read at once."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from ppo_top.files.directory_tree import FolderStamp, FoundFile
 from ppo_top.files.tail import FileStamp
 from ppo_top.model import Batch, RunEnd, SourceFacts
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.base import Format
 
 STDIN_NAME = Path("standard input")

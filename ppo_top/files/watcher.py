@@ -13,9 +13,10 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ppo_top.files.machine.mounts import MOUNT_INFO, NETWORK_FILE_SYSTEMS, file_system_type
+from ppo_top.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent

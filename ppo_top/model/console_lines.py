@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, count
 from operator import add
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 UNKNOWN_TIME = float("nan")
 """The time of lines without a clock."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.points import ConfigValue, Sample
 from ppo_top.model.verdicts import Axis, Severity
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from itertools import accumulate
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 QUANTILE_PERCENTS = (1, 50, 99)
 _TOTAL_WEIGHT = 10_000.0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from typing import NamedTuple
 
 from ppo_top.model.console_lines import ConsoleLines
 from ppo_top.model.histogram import Histogram
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.verdicts import State
 
 ConfigValue = float | int | bool | str

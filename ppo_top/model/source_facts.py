@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.points import Points
 
 HEAD_ROWS = 6

@@ -12,12 +12,13 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from ppo_top.files.directory_tree import folder_stamp
 from ppo_top.files.tail import file_stamp
 from ppo_top.files.update import Listing
 from ppo_top.model import Severity
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import from_plain, to_plain
 from ppo_top.output.reports.overview import OutputStyle, overview
 from ppo_top.output.reports.remarks import with_remarks

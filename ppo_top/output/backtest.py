@@ -9,9 +9,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 from ppo_top.model import Finding, Severity
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.answers import EXIT_ERROR, EXIT_OK
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.engine.history import History

@@ -10,10 +10,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO, NamedTuple, TextIO
+from typing import BinaryIO, TextIO
 
 from ppo_top.files.passed_over import UNASKED_NOTEBOOK
 from ppo_top.model import Severity
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import to_plain
 from ppo_top.output.answers import (
     EXIT_ERROR,

@@ -16,8 +16,8 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import clean, duration, plural
 
 MAX_PROCESSES = 4

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 _SCP = re.compile(r"(?P<host>\[[^\]/]+\]|[^/:\[\]]+):(?P<path>.*)", re.DOTALL)
 _URL = re.compile(r"ssh://(?P<host>[^/]+?)(?::(?P<port>\d{1,5}))?(?P<path>/.*)?", re.DOTALL)

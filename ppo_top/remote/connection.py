@@ -13,9 +13,9 @@ import threading
 import time
 from collections.abc import Sequence
 from importlib.resources import files
-from typing import NamedTuple
 
 from ppo_top.files.wake_pipe import WakePipe
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.remote.address import RemotePath
 from ppo_top.remote.mirror import Mirror
 from ppo_top.remote.protocol import ProtocolError, Request

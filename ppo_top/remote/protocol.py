@@ -10,9 +10,10 @@ import json
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ppo_top.catalogue.checkpoints import any_checkpoint_name
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.file_names import ANY_FILE_NAME
 from ppo_top.paths import NON_LOG_SUFFIXES, NOTEBOOK_SUFFIX, SKIPPED_FOLDERS
 from ppo_top.remote.far_side import CHUNK_BYTES, MARKER, MOST_CHECKPOINTS

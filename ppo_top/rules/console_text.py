@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 MAX_EVIDENCE_CHARS = 300
 """Longest evidence text in characters; log lines may be of any length."""

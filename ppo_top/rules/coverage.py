@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Rule
 from ppo_top.rules.engine.selected_rules import SelectedRule

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
 
 from ppo_top.catalogue import UNKNOWN_FAMILY, UNKNOWN_TRAINER, Trainer, concept_stem, why_missing
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 from ppo_top.model import Profile
+from ppo_top.model.named_tuple import NamedTuple
 
 FALLBACK_CONCEPTS = {
     "reward_mean": ("eval_success_rate", "success_rate"),

@@ -11,10 +11,10 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator
 from itertools import chain
-from typing import NamedTuple
 
 from ppo_top.catalogue import MACHINE_GROUP, OTHER_GROUP, Trainer, concept, hyperparameter
 from ppo_top.model import ConfigValue, Finding, Profile
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.console_notes import gather_notes

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.run import Run
 from ppo_top.runs.workers import WorkerPool
 

@@ -7,11 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ppo_top.files.machine.open_files import OpenFiles
 from ppo_top.files.mirrors import mirrored_host
 from ppo_top.model import State
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import duration
 
 if TYPE_CHECKING:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ppo_top.model import Axis
+from ppo_top.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:  # a report that is printed again needs no timeline
     from ppo_top.runs.timeline import Timeline

@@ -16,9 +16,10 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from copy import copy
 from operator import lt
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ppo_top.model import UNKNOWN_SAMPLE, Series
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.segments import HighestSteps, SegmentStarts, StepMapping, advance
 
 RowKey = tuple[int, int]

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
 from pathlib import PurePath
-from typing import NamedTuple
 
 from ppo_top.catalogue import (
     IGNORE,
@@ -19,6 +18,7 @@ from ppo_top.catalogue import (
     reward_by_name,
 )
 from ppo_top.model import HEAD_ROWS, Axis, Sample, Series
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.grouping.locations import EVALUATION_NAME
 from ppo_top.runs.meaning_by_values import counts_a_batch, counts_one_episode, settle_sign
 from ppo_top.runs.row_merge import ConceptStream

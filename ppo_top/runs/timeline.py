@@ -7,9 +7,10 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from ppo_top.model import Axis, Mark, Series
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.timeline_column import SavedColumn, TimelineColumn
 
 T = TypeVar("T", int, float)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any, NamedTuple, TypeVar, overload
+from typing import Any, TypeVar, overload
+
+from ppo_top.model.named_tuple import NamedTuple
 
 T = TypeVar("T", int, float)
 

@@ -15,9 +15,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from ppo_top.model import SourceFacts
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.evaluation import ClosedRun
 from ppo_top.runs.run import KEEP_ROWS, Run
 from ppo_top.runs.source import SourceState

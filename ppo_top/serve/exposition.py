@@ -7,11 +7,11 @@ import math
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, ProcessCollector
 from prometheus_client.exposition import choose_encoder, generate_latest
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.reports.run_report import RunReport
 from ppo_top.serve.fleet import ExportedRun, ExportLimits, Fleet, Look, chosen_runs
 from ppo_top.serve.metric_families import FleetCollector

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import NamedTuple
 
 from ppo_top.model import Severity, State
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import StateFacts, state_facts, status_at
 from ppo_top.runs.run import Run
 from ppo_top.text.format import clean

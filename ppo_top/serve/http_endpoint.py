@@ -10,9 +10,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
 from socketserver import BaseServer, ThreadingMixIn
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.serve.exposition import Rendered, ScrapeRequest
 
 REQUEST_TIMEOUT_S = 10.0

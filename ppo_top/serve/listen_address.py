@@ -10,7 +10,8 @@ import ssl
 import stat
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 UNIX_PREFIX = "unix:"
 BACKLOG = 64

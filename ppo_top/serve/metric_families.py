@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from prometheus_client.core import Metric
 from prometheus_client.registry import Collector
@@ -17,6 +16,7 @@ from prometheus_client.registry import Collector
 from ppo_top import __version__
 from ppo_top.catalogue import concept, concept_stem, concepts
 from ppo_top.model import State
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.serve.fleet import ExportedRun, Fleet
 from ppo_top.text.format import clean
 

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, TextIO
+from typing import TextIO
 
 from ppo_top import __version__
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.follow import print_problem
 from ppo_top.serve.exporter import HEALTHY_FOR_S, Exporter, summary_line
 from ppo_top.serve.exposition import Exposition, classic_text

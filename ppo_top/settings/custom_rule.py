@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 SEVERITIES = ("info", "watch", "warn", "crit")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 HOOK_EVENTS = ("watch", "warn", "crit", "cleared", "stalled", "died", "finished", "any")
 """What may start a command: a finding at least that severe, one that cleared, a run's new state."""

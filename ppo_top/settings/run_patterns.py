@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 MAX_PATTERN_CHARS = 200
 MAX_WILDCARDS = 8

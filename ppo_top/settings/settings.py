@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.settings.custom_rule import CustomRule
 from ppo_top.settings.hook import Hook
 from ppo_top.settings.run_patterns import NO_PATTERNS, RunPatterns

@@ -15,9 +15,10 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import closing, suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ppo_top import __version__
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.paths import cache_directory, is_file, lies_among
 
 if TYPE_CHECKING:  # loaded where there is a database to open

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import NamedTuple
 
 from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as, option_default
 from ppo_top.model import Finding, Severity, Status
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range

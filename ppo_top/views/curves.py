@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from ppo_top.catalogue import METRIC_GROUPS, OTHER_GROUP, Concept, concept
 from ppo_top.model import Status
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.ranges import (
     Band,
     HealthyRange,

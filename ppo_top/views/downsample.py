@@ -8,7 +8,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 BLOCK_POINTS = 16
 """Blocks of a level that make one block of the next: 1/15 more memory for each extreme."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Sequence
-from typing import NamedTuple
 
 from ppo_top.catalogue import concept
 from ppo_top.model import NO_STEP, Finding, Severity
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import compact, format_metric_value
 from ppo_top.views.open_findings import OpenFinding
 from ppo_top.views.run_view import RunView

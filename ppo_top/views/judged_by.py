@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ppo_top.catalogue import (
     PREFERENCE,
@@ -13,6 +12,7 @@ from ppo_top.catalogue import (
     suggested_alias,
 )
 from ppo_top.model import Profile
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.book import RULES
 from ppo_top.rules.crucial_values import essential_values
 from ppo_top.rules.engine.context import REWARD_CONCEPTS, SELF_PLAY_MEASURES

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ppo_top.catalogue import concept
 from ppo_top.model import NO_STEP, Axis, Finding, Severity, open_at
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.run import Run
 from ppo_top.text.format import (
     dated,

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ppo_top.model import Axis
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import MIN_UNIX_TIME
 from ppo_top.runs.run import Run
 

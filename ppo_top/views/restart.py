@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple
 
 from ppo_top.files.checkpoints import Checkpoint
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import count
 
 OLDER_S = 600.0

@@ -6,9 +6,8 @@ nothing that a training may have logged by mistake.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ppo_top.model import Verdict
+from ppo_top.model.named_tuple import NamedTuple
 
 NOT_JUDGED = -1
 """The severity of a run of which nothing can be said yet, or at all."""

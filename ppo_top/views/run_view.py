@@ -6,10 +6,10 @@ Live, that is the newest row; in a replay and on the timeline it is any other.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from ppo_top.catalogue import TAG_PREFIX
 from ppo_top.model import ConfigValue, Finding, Severity, State, Status, Verdict, open_at
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import RunStatus, run_status
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Timeline

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from functools import cache
-from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import common_start
 
 MIN_EQUAL_SETTINGS = 5

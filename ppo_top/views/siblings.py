@@ -11,9 +11,10 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from operator import mul
 from pathlib import PurePath
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ppo_top.model import Axis
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.reward_curve import RewardCurve
 from ppo_top.support.moments import deviation, mean
 from ppo_top.text.format import dated, number

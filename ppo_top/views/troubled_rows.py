@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import NamedTuple
 
 from ppo_top.model import Finding, Severity, Status, open_at
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
 from ppo_top.rules.engine.ranges import Band
 from ppo_top.runs.evaluation import CONFIG_FROM_TRACKS

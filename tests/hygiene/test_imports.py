@@ -74,6 +74,14 @@ def test_a_check_compiles_no_dataclass(log: str) -> None:
     assert not loaded_by(call) & {"dataclasses", "inspect", "statistics"}
 
 
+@pytest.mark.parametrize("log", ["torch_cartpole", "trl_grpo"])
+def test_a_check_compiles_no_annotation(log: str) -> None:
+    """`typing.NamedTuple` does, and a hundred of them cost a short check a tenth."""
+    watch = "import typing; made = []; typing.ForwardRef.__init__ = lambda *a, **k: made.append(a)"
+    call = f"import ppo_top.cli; ppo_top.cli.main(['check', '--no-cache', {str(DEMO / log)!r}])"
+    loaded_by(f"{watch}\n{call}\nassert not made, [each[1] for each in made]")
+
+
 def test_importing_the_package_loads_nothing() -> None:
     """`import ppo_top` gives the version and loads nothing else, not even a module of ours."""
     more = "import sys; before = set(sys.modules); import ppo_top; assert ppo_top.__version__; "

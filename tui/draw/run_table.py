@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.distinct_names import SharedParts, shared_parts, shorten_distinctly
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten, width

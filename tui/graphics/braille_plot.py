@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.tui.graphics.sparkline import Scale, SparkLimits, is_outside, merge_spans
 from ppo_top.tui.graphics.styled_text import Span, StyledLine
 from ppo_top.tui.graphics.symbols import Symbols

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import common_start
 from ppo_top.tui.graphics.styled_text import ELLIPSIS, shorten
 

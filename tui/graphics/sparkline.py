@@ -10,8 +10,9 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.timeline import Track
 from ppo_top.tui.graphics.styled_text import Span, StyledLine
 from ppo_top.tui.graphics.symbols import Symbols

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+
+from ppo_top.model.named_tuple import NamedTuple
 
 CHART_AXES = ("step", "time", "update")
 SMOOTHINGS = (0.0, 0.3, 0.6, 0.8, 0.9, 0.95)

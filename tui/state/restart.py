@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ppo_top.files.checkpoints import Checkpoint
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.views.checkpoint_search import checkpoint_folders, checkpoint_search

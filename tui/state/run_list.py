@@ -7,10 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from ppo_top.catalogue import concept
 from ppo_top.model import State, Status, Verdict
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.context import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from ppo_top.model import Finding, State, Status, Verdict
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.graphics.styled_text import StyledLine, display_text

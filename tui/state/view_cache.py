@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ppo_top.model import Severity, Verdict
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.text.format import steps

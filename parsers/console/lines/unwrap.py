@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import NamedTuple
 
 from ppo_top.model import UNKNOWN_TIME
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.names.metric_names import is_metric, step_axis
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN
 

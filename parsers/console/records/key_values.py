@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 import re
-from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import sentences
 from ppo_top.parsers.console.records.normal_form import normalise_line

@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.lines.run_end import may_end_run
 from ppo_top.parsers.console.lines.unwrap import (
     CLOCK_BYTES,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from ppo_top.model import ConfigValue
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS

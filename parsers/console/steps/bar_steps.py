@@ -18,8 +18,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records.dicts import RUNTIME_KEY, steps_ahead_of_bar
 from ppo_top.parsers.console.steps.progress_bars import ProgressBar, TrainingBar

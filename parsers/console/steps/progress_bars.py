@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number

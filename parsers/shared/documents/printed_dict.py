@@ -6,8 +6,8 @@ That is neither JSON nor always a Python literal, hence the small grammar here.
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number, unwrap_numbers
 
 _STRING_PATTERN = r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\""""

@@ -11,9 +11,9 @@ import struct
 import zlib
 from collections.abc import Iterator
 from enum import Enum
-from typing import NamedTuple
 
 from ppo_top.model import Problem
+from ppo_top.model.named_tuple import NamedTuple
 
 LEVELDB_BLOCK_BYTES = 32768
 PART_HEADER_BYTES = 7

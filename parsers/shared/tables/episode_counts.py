@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import Generic, NamedTuple, TypeVar
+from typing import Generic, TypeVar
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.names.metric_names import counts_episodes, is_bare_count
 from ppo_top.parsers.shared.text.number_text import as_step

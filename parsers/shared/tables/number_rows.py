@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ppo_top.model import UNKNOWN_TIME, Problem
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.columns import RowAxes
 from ppo_top.parsers.shared.names.axes import parse_unix_time
 from ppo_top.parsers.shared.tables.plain_rows import (

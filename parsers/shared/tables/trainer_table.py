@@ -11,8 +11,8 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 

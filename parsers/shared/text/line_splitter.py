@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ppo_top.model import Problem
+from ppo_top.model.named_tuple import NamedTuple
 
 MAX_LINE_BYTES = 16 << 20
 """No trainer prints longer lines; bounds memory."""

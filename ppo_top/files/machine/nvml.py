@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Collection, Iterator
-from typing import Any, NamedTuple
+from typing import Any
+
+from ppo_top.model.named_tuple import NamedTuple
 
 LIBRARY = "libnvidia-ml.so.1"
 _SUCCESS, _INSUFFICIENT_SIZE = 0, 7

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from itertools import groupby
 from operator import itemgetter
-from typing import NamedTuple
 
 from ppo_top import __version__
 from ppo_top.model import NO_STEP, Axis, ConfigValue, Finding, Severity, Status
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.reports.svg_chart import svg_chart
 from ppo_top.runs.run import Run
 from ppo_top.text.format import (

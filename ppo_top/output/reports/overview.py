@@ -6,9 +6,9 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 from ppo_top.model import Axis, Verdict
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.colour import coloured
 from ppo_top.output.reports.run_report import RunIdentity, RunReport
 from ppo_top.text.format import clean, count, dated, plural, steps

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ppo_top.model import Axis, Severity, Status
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.reports.run_report import RunReport
 from ppo_top.text.format import clean, dated
 

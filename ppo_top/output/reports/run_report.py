@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ppo_top import __version__
 from ppo_top.model import Axis, State, Status, Verdict
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import from_plain
 from ppo_top.views.restart import CheckpointSearch
 from ppo_top.views.run_facts import RunFacts

@@ -7,9 +7,9 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby, pairwise
-from typing import NamedTuple
 
 from ppo_top.model import Status
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.ranges import Band
 from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.text.format import clean, compact, format_metric_value

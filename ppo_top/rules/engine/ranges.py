@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 from ppo_top.catalogue import GRPO, ON_POLICY, PREFERENCE, RLHF, facts_about, trainer_tables
 from ppo_top.model import Profile, Status
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.wording import format_value, num
 
 

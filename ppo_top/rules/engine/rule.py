@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
 
 from ppo_top.model import Profile, Severity
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.terms import CRIT, INFO, REINFORCEMENT_LEARNING, WARN, WATCH

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from ppo_top.model import Profile, Severity
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.rule import PersistenceSteps, Rule, RuleLimits
 
 MAX_ROW_PLANS = 64

@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
-from typing import NamedTuple
 
 from ppo_top.model import HEAD_ROWS, Head
+from ppo_top.model.named_tuple import NamedTuple
 
 Heads = Mapping[str, Head]
 """tag -> its first points."""

@@ -6,9 +6,9 @@ import math
 from bisect import bisect_right
 from collections.abc import Sequence
 from statistics import mean, stdev
-from typing import NamedTuple
 
 from ppo_top.catalogue import concept
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track
 from ppo_top.text.format import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple
 
 from ppo_top.model import Status
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.timeline import Timeline
 from ppo_top.tui.draw.charts.step_axis import StepRange
 from ppo_top.tui.graphics.braille_plot import Spread

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ppo_top.catalogue import concept
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.ranges import HealthyRange
 from ppo_top.text.format import compact, duration, format_metric_value, number, percent
 from ppo_top.tui.draw.charts.curve_columns import (

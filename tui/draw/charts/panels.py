@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from ppo_top.catalogue.concepts import TAG_PREFIX
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import clean, compact, format_metric_value
 from ppo_top.tui.draw.charts.curve_columns import curve_columns
 from ppo_top.tui.draw.charts.panel_plot import draw_panel_plot
