@@ -101,15 +101,13 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
 ON_DEMAND = frozenset({"notebook"})
 """Modules whose files are read only where somebody asks for them."""
 
-ANY_FILE_NAME = re.compile(
-    "|".join(
-        f"(?:{each})".replace("$", r"(?:\.[gx]z)?$")
-        for module, patterns in FILE_NAMES.items()
-        for each in patterns.values()
-        if module not in ON_DEMAND
-    )
+ANY_FILE_NAME = "|".join(
+    f"(?:{each})".replace("$", r"(?:\.[gx]z)?$")
+    for module, patterns in FILE_NAMES.items()
+    for each in patterns.values()
+    if module not in ON_DEMAND
 )
-"""Matches the names of all formats that are read in directories, compressed ones included."""
+"""Matches what `is_file_name` does, for another machine: here, compiling it takes too long."""
 
 
 _COMPILED = [
@@ -117,6 +115,7 @@ _COMPILED = [
     for module, patterns in FILE_NAMES.items()
     for format_, pattern in patterns.items()
 ]
+_IN_DIRECTORIES = [names.search for module, _, names in _COMPILED if module not in ON_DEMAND]
 
 
 def compression_of(name: str) -> str:
@@ -127,6 +126,13 @@ def compression_of(name: str) -> str:
 def without_compression(name: str) -> str:
     """The name of the file that was compressed."""
     return name[:-3] if compression_of(name) else name
+
+
+def is_file_name(name: str) -> bool:
+    """Whether a format that is read in directories has files of this name, compressed or not."""
+    bare = without_compression(name)
+    asked = bare if "." in bare else name  # `log.gz` may be anything
+    return any(matches(asked) for matches in _IN_DIRECTORIES)
 
 
 def formats_by_module(name: str) -> tuple[tuple[str, str], ...]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 import time
 from collections import deque
@@ -86,7 +85,7 @@ class DirectoryTree:
 
     def __init__(
         self,
-        wanted: re.Pattern[str],
+        wanted: Callable[[str], object],
         max_depth: int,
         clock: Callable[[], float],
         notebooks: bool = False,
@@ -98,7 +97,7 @@ class DirectoryTree:
         self.recent: dict[str, Folder] = {}
         self.found: list[FoundFile] = []
         self.removed: list[FoundFile] = []
-        self._pattern = wanted.search
+        self._is_wanted = wanted
         self._max_depth = max_depth
         self._notebooks = notebooks
         self._passed_over_count = 0
@@ -111,7 +110,7 @@ class DirectoryTree:
         """Whether this may be the name of a log; asked for every file there is."""
         if self._notebooks and is_notebook(name):
             return True
-        return may_be_log(name) and self._pattern(name) is not None
+        return may_be_log(name) and bool(self._is_wanted(name))
 
     # --- adding ------------------------------------------------------------------------------
 

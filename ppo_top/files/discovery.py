@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat
 import time
 from collections import deque
@@ -45,7 +44,7 @@ class Discovery:
     def __init__(
         self,
         paths: Sequence[Path],
-        wanted: re.Pattern[str],
+        wanted: Callable[[str], object],
         max_depth: int = 32,
         clock: Callable[[], float] = time.monotonic,
         notebooks: bool = False,

@@ -32,7 +32,7 @@ from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import Listing, LogMemory, PollResult, Source, SourceReader, SourceUpdate
 from ppo_top.files.wake_pipe import WakePipe
 from ppo_top.files.watcher import Watcher
-from ppo_top.parsers.file_names import ANY_FILE_NAME
+from ppo_top.parsers.file_names import is_file_name
 from ppo_top.support import internal_errors
 
 SWEEP_INTERVAL_S = 0.5
@@ -75,7 +75,7 @@ class Follower:
         self._clock, self._sweep_interval_s = clock, sweep_interval_s
         detector = detector or parsers.format_detector(patterns)
         self._logs = LogSet(detector, clock, active_s, memory)
-        wanted = name_pattern or ANY_FILE_NAME
+        wanted = name_pattern.search if name_pattern else is_file_name
         self._discovery = Discovery(paths, wanted, max_depth, clock, notebooks=notebooks)
         self._queue, self._chunk_sizes = ReadQueue(whole_logs=once), ChunkSizes()
         self._next_sweep = self._next_watch_update = self._last_poll = 0.0

@@ -19,7 +19,7 @@ from itertools import count
 from pathlib import Path
 
 from ppo_top.files.mirrors import MIRROR_PREFIX
-from ppo_top.parsers.file_names import ANY_FILE_NAME
+from ppo_top.parsers.file_names import is_file_name
 from ppo_top.paths import is_notebook, without_nested
 from ppo_top.remote.address import RemotePath
 from ppo_top.remote.far_side import checksum
@@ -197,9 +197,7 @@ class Mirror:
             if len(self._files) >= 2 * self._most_files:  # each may have a log beside it
                 raise ProtocolError("more files than were asked for")
             base = name.removesuffix(SIDE_SUFFIX).rpartition("/")[2]
-            if name not in ("", SIDE_SUFFIX) and not (
-                ANY_FILE_NAME.search(base) or is_notebook(base)
-            ):
+            if name not in ("", SIDE_SUFFIX) and not (is_file_name(base) or is_notebook(base)):
                 raise ProtocolError("a file that was not asked for")
             file = self._files[root, name] = MirroredFile(next(self._numbers))
         return file

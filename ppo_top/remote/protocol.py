@@ -60,7 +60,7 @@ class Request(NamedTuple):
     def encode(self) -> bytes:
         """The line that the script reads."""
         other_suffixes = NON_LOG_SUFFIXES - ({NOTEBOOK_SUFFIX[1:]} if self.notebooks else set())
-        pattern = ANY_FILE_NAME.pattern + (rf"|\{NOTEBOOK_SUFFIX}$" if self.notebooks else "")
+        pattern = ANY_FILE_NAME + (rf"|\{NOTEBOOK_SUFFIX}$" if self.notebooks else "")
         names = {
             "wanted": pattern,
             "other_suffixes": sorted(other_suffixes),

@@ -24,7 +24,7 @@ from ppo_top.files.update import KnownLog, SavedRun, SavedSource, Source
 from ppo_top.model import State
 from ppo_top.model.plain import from_plain, to_plain
 from ppo_top.parsers.base import Format, claims_nothing
-from ppo_top.parsers.file_names import ANY_FILE_NAME
+from ppo_top.parsers.file_names import is_file_name
 from ppo_top.paths import join_key
 from ppo_top.runs.evaluation import ClosedRun
 from ppo_top.runs.liveness import LAST_STATES, StateFacts, state_facts, status_at
@@ -119,7 +119,7 @@ class RunMemory:
                     names = [each.name for each in entries if each.is_file()]
             except OSError:
                 return False
-            logs = [each for each in names if may_be_log(each) and ANY_FILE_NAME.search(each)]
+            logs = [each for each in names if may_be_log(each) and is_file_name(each)]
             self._known_folders[root, folder] = all(
                 known.get(join_key(key, each)) == file_stamp(f"{folder}/{each}") for each in logs
             )

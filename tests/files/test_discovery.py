@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.discovery import Discovery
-from ppo_top.parsers.file_names import ANY_FILE_NAME
+from ppo_top.parsers.file_names import is_file_name
 from ppo_top.paths import NON_LOG_SUFFIXES
 from tests.support.number_log import ManualClock
 
-LOG_NAME = re.compile(r"\.log$")
+LOG_NAME = re.compile(r"\.log$").search
 OLD_TIME = 1_600_000_000
 
 
@@ -366,27 +366,26 @@ def test_a_scan_stops_when_its_time_is_up(tmp_path: Path) -> None:
 def test_no_format_wants_a_skipped_suffix() -> None:
     """The list of suffixes that are never logs contradicts no format."""
     stems = ("x", "progress", "log", "trainer_state", "config", "train_log", "result")
-    wanted = ANY_FILE_NAME
     for suffix in NON_LOG_SUFFIXES:
-        assert not any(wanted.search(f"{stem}.{suffix}") for stem in stems)
+        assert not any(is_file_name(f"{stem}.{suffix}") for stem in stems)
 
 
 @pytest.mark.parametrize("name", ["console.py", "console.php", "stdout.h", "console_util.test.js"])
 def test_source_code_is_no_log(name: str) -> None:
     """Projects have source files named like console output."""
-    assert not ANY_FILE_NAME.search(name)
+    assert not is_file_name(name)
 
 
 @pytest.mark.parametrize("name", ["console", "console.log", "stdout.node-1", "nohup.out"])
 def test_console_output_needs_no_suffix(name: str) -> None:
     """Launchers' names for it are enough."""
-    assert ANY_FILE_NAME.search(name)
+    assert is_file_name(name)
 
 
 def test_a_host_name_may_look_like_a_suffix(tmp_path: Path) -> None:
     """tensorboardX ends the name of an event file with the host, such as a Portuguese one."""
     make(tmp_path / "events.out.tfevents.1700000000.node.pt")
-    discovery = Discovery([tmp_path], ANY_FILE_NAME)
+    discovery = Discovery([tmp_path], is_file_name)
     assert len(discovery.scan(1.0).found) == 1
 
 

@@ -20,7 +20,7 @@ from ppo_top.files.follower import Follower
 from ppo_top.files.log_set import MAX_LOGS_OF_A_RUN
 from ppo_top.model import Batch, Problem
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.file_names import ANY_FILE_NAME, formats_by_module
+from ppo_top.parsers.file_names import ANY_FILE_NAME, formats_by_module, is_file_name
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from tests.support.number_log import (
     FORMAT,
@@ -678,9 +678,11 @@ def test_any_history_reads_like_one_whole_read(
 
 
 def test_one_pattern_matches_the_names_of_all_formats() -> None:
-    """It matches what any of them does, and little else."""
-    for name in ("progress.csv", "events.out.tfevents.1.h", "x.log", "model.pt", "LOG.TXT"):
-        assert bool(ANY_FILE_NAME.search(name)) == bool(formats_by_module(name))
+    """It matches what any of them does, compressed or not, and little else."""
+    for name in ("progress.csv", "events.out.tfevents.1.h", "x.log", "log", "model.pt", "LOG.TXT"):
+        for each in (name, f"{name}.gz", f"{name}.xz"):
+            assert is_file_name(each) == bool(re.search(ANY_FILE_NAME, each))
+            assert is_file_name(each) == bool(formats_by_module(each)) or each.startswith("log.")
     assert detect_number_format("model.pt", b"") is False
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from ppo_top.cli import main
 from ppo_top.parsers import detect_format
-from ppo_top.parsers.file_names import ANY_FILE_NAME, formats_by_module
+from ppo_top.parsers.file_names import formats_by_module, is_file_name
 
 RECORDS = "".join(f"Episode {step} | reward: {step}.5 | loss: 0.{step}\n" for step in range(1, 31))
 PFRL = (
@@ -144,4 +144,4 @@ def test_a_text_that_becomes_a_log_is_read() -> None:
 def test_other_texts_are_not_opened(name: str) -> None:
     """Data sets, notes, and names that only contain such a word."""
     assert not formats_by_module(name)
-    assert not ANY_FILE_NAME.search(name)
+    assert not is_file_name(name)
