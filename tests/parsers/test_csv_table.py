@@ -274,6 +274,26 @@ def test_numbers_read_as_json_are_those_of_the_csv_module(
         }
 
 
+def test_a_column_may_be_empty_in_other_rows_than_the_one_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In the same rows, in fewer, in more, in others, in all and in none."""
+    monkeypatch.setattr(plain_rows, "_MIN_JSON_BYTES", 0)
+    columns = [[0, 2, 4], [0, 2, 4], [0, 2], [0, 1, 2, 4], [1, 3], [], [], [0, 1, 2, 3, 4], [1, 3]]
+    header = ",".join(f"metric_{number}" for number in range(len(columns)))
+    rows = [
+        ",".join(str(row + 0.5) if row in filled else "" for filled in columns) for row in range(5)
+    ]
+    table = "\n".join([f"step,{header}", *(f"{at},{row}" for at, row in enumerate(rows)), ""])
+    read = feed_parser(CsvParser(), [table.encode()]).values_by_step()
+    assert read.pop("step") == [(at, float(at)) for at in range(5)]
+    assert read == {
+        f"metric_{number}": [(at, at + 0.5) for at in filled]
+        for number, filled in enumerate(columns)
+        if filled
+    }
+
+
 @pytest.mark.parametrize("odd", ["1,2", "1,2,3,4,5", "1,2,3,4,5\n1,2,3", "1,2,3\n1,2,3,4,5"])
 def test_rows_of_another_width_are_read_one_by_one(
     odd: str, monkeypatch: pytest.MonkeyPatch

@@ -16,6 +16,7 @@ _MIN_JSON_BYTES = 1 << 15
 _NUMBER_BYTES = b"0123456789+-.eE\n"
 _MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
 """JSON reads it as an integer, which has no sign."""
+_EMPTY_CELL = re.compile(rb",(?=,)")
 _ROW_MARK = b'"",'
 """Stands where a row begins, and after the last one."""
 
@@ -45,10 +46,10 @@ def _columns_of_numbers(block: bytes, delimiter: bytes, width: int) -> list[list
     """The columns of rows that hold plain numbers only, read as JSON; None if they do not fit."""
     if _MINUS_ZERO.search(block):
         return None
-    text = _ROW_MARK + block.replace(delimiter, b",").replace(b"\n", b"," + _ROW_MARK)
-    for _ in range(2):  # a replaced comma does not begin the next match
-        if b",," in text:
-            text = text.replace(b",,", b",null,")
+    if delimiter != b",":
+        block = block.replace(delimiter, b",")
+    text = _ROW_MARK + block.replace(b"\n", b"," + _ROW_MARK)
+    text = _EMPTY_CELL.sub(b",null", text)
     try:
         cells = json_reader()(b"[" + text[:-1] + b"]")
     except ValueError:
