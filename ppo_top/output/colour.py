@@ -18,7 +18,7 @@ _CODES = {
 }
 """mark -> parameters of the escape sequence that sets its colour (SGR)"""
 _WORDS = "CRIT|WARN|WATCH|INFO"
-_MARKED = re.compile(rf"^((?:[\d:-]+ )* *)([{''.join(_CODES)}](?: (?:{_WORDS})\b)?)", re.MULTILINE)
+_MARKED = rf"(?m)^((?:[\d:-]+ )* *)([{''.join(_CODES)}](?: (?:{_WORDS})\b)?)"
 
 
 def wants_colour(choice: str, out: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
@@ -30,6 +30,6 @@ def wants_colour(choice: str, out: TextIO, environ: Mapping[str, str] = os.envir
 
 def coloured(text: str) -> str:
     """The text with the mark of each line, and the severity after it, in colour."""
-    return _MARKED.sub(
-        lambda found: f"{found[1]}\x1b[{_CODES[found[2][0]]}m{found[2]}\x1b[0m", text
+    return re.sub(
+        _MARKED, lambda found: f"{found[1]}\x1b[{_CODES[found[2][0]]}m{found[2]}\x1b[0m", text
     )

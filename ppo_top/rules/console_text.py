@@ -29,11 +29,6 @@ class TextEvidence(NamedTuple):
     text: str
 
 
-class _Pattern(NamedTuple):
-    kind: str
-    regex: re.Pattern[str]
-
-
 _LOG_LEVEL = r"\b(?:ERROR|WARN(?:ING)?|CRITICAL|INFO|DEBUG)\b"
 _SENTENCES = (
     ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+"),
@@ -55,8 +50,6 @@ _SENTENCES = (
     ("numpy-warning:watch", r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter"),
     (LAST_ERROR, r"^[A-Za-z_][\w.]*(?:Error|Exception|KeyboardInterrupt)(?::|$)"),
 )
-
-PATTERNS = tuple(_Pattern(kind, re.compile(regex)) for kind, regex in _SENTENCES)
 
 _HINTS = (
     "KL divergence is starting",
@@ -81,12 +74,12 @@ def find_text_evidence(line: str) -> TextEvidence | None:
     head = line[: 4 * MAX_EVIDENCE_CHARS]
     if not _may_match(head):
         return None
-    for pattern in PATTERNS:
-        found = pattern.regex.search(head)
+    for kind, regex in _SENTENCES:  # compiled by the first line that may match: few logs have one
+        found = re.search(regex, head)
         if found is not None:
             start = max(0, found.start() - 40)
             text = "".join(c for c in head[start : start + MAX_EVIDENCE_CHARS] if c.isprintable())
-            return TextEvidence(pattern.kind, text.strip())
+            return TextEvidence(kind, text.strip())
     return None
 
 

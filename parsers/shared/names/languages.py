@@ -77,18 +77,18 @@ LETTERS = (
 )
 """Character range of a regular expression."""
 
-_METRIC_WORDS = re.compile(
+_METRIC_WORDS = (
     "奖励|回报|得分|分数|损失|熵|散度|裁剪|截断|优势|价值|梯度|学习率|探索率|胜率|成功率|准确率|长度|方差|标准差"
     "|損失|長さ|손실|길이|потер|pérdida|récompense|報酬|보상|наград"
 )
-_REWARD_WORDS = re.compile("奖励|回报|得分|分数|報酬|보상|récompense|наград", re.IGNORECASE)
+_REWARD_WORDS = "(?i)奖励|回报|得分|分数|報酬|보상|récompense|наград"
 
 
 def is_reward(name: str) -> bool:
     """Whether a name has a word for a reward."""
-    return _REWARD_WORDS.search(name) is not None
+    return not name.isascii() and re.search(_REWARD_WORDS, name) is not None
 
 
 def is_metric(name: str) -> bool:
     """Whether a name has a word that names a metric."""
-    return _METRIC_WORDS.search(name) is not None
+    return not name.isascii() and re.search(_METRIC_WORDS, name) is not None

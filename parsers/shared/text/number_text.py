@@ -15,7 +15,7 @@ NUMBER_PATTERN = rf"[-+]?(?:{_NON_FINITE_PATTERN}|{_DIGITS_PATTERN})"
 """Regular expression of a number inside a line, without groups."""
 
 _NUMBER_REGEX = re.compile(NUMBER_PATTERN)
-_WRAPPED = re.compile(
+_WRAPPED = (
     r"(?:\bnp\.\w{1,20}|\bnumpy\.\w{1,20}|\btensor|\barray)\(\s*+\[?+\s*+"
     rf"({NUMBER_PATTERN})\s*+\]?+(?:,[^()]{{0,80}})?\)"
     rf"|\[\s*+({NUMBER_PATTERN})\s*+\]"
@@ -50,4 +50,4 @@ def unwrap_numbers(text: str) -> str:
     """`np.float64(0.5)`, `tensor(0.5, device='cuda:0')` and `[25.]` become the bare number."""
     if "(" not in text and "[" not in text:
         return text
-    return _WRAPPED.sub(lambda match: match[1] or match[2], text)
+    return re.sub(_WRAPPED, lambda match: match[1] or match[2], text)

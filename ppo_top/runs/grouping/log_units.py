@@ -31,11 +31,11 @@ START_TOLERANCE_S = 1800.0
 """Logs of one training have their first points within this time of each other (seconds)."""
 ZONE_TOLERANCE_S = 14.5 * 3600
 """The same where one is a console: its clock may be that of any time zone."""
-STREAM_WORD = re.compile(
+STREAM_WORD = (
     r"(?i)(?<![a-z])(?:std(?:out|err)|out|err)(?![a-z])|(?<=\.)[oe](?=\d+$)|(?<![a-z])rank[._-]?\d+"
 )
 """What tells the file of standard output from that of standard error, or of another rank."""
-SHELL_OUTPUT = re.compile(
+SHELL_OUTPUT = (
     r"(?i)(?:console|terminal|cout|nohup|out(?:put)?|err(?:or)?s?|std(?:out|err)|slurm-\d+)"
     r"(?:\.(?:txt|log|out|err))?"
 )
@@ -192,8 +192,8 @@ class LogUnit:
     def stream_name(self) -> str:
         """The name that the files of one command's output share; empty for other logs."""
         name = self.logs[0].name
-        is_stream = CONSOLE in self.kinds and len(self.logs) == 1 and STREAM_WORD.search(name)
-        return STREAM_WORD.sub("*", name) if is_stream else ""
+        is_stream = CONSOLE in self.kinds and len(self.logs) == 1 and re.search(STREAM_WORD, name)
+        return re.sub(STREAM_WORD, "*", name) if is_stream else ""
 
     def is_other_stream(self, other: LogUnit) -> bool:
         """Whether these are outputs of one command."""
@@ -207,7 +207,9 @@ class LogUnit:
         """
         if self.has_points or not logged.has_points:
             return False
-        one, other = (bool(SHELL_OUTPUT.fullmatch(unit.logs[0].name)) for unit in (self, logged))
+        one, other = (
+            bool(re.fullmatch(SHELL_OUTPUT, unit.logs[0].name)) for unit in (self, logged)
+        )
         return one and not other
 
 
