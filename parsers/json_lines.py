@@ -33,8 +33,6 @@ from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_runs import TableRun, TableRuns
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 
-_MIN_BLOCK_BYTES = 1 << 15
-"""In shorter blocks, importing a faster reader takes longer than it saves."""
 _MAX_COLUMNS = 1_000
 _NOT_FLAT = (b"[", b"true", b"false", b"\\ud", b"\\uD")
 """Lists and booleans, and perhaps half of a surrogate pair."""
@@ -80,10 +78,10 @@ class JsonLinesParser(RowParser):
         count = block.count(b"\n")
         begins_lines = block.count(b"{") == (b"\n" + block).count(b"\n{") == count
         is_flat = begins_lines and not any(each in block for each in _NOT_FLAT)
-        if len(block) < _MIN_BLOCK_BYTES or not is_flat:
+        if not is_flat:
             return False
         try:  # as many objects as braces, which all begin a line: each line is an object
-            rows = json_reader()(b"[" + block[:-1].replace(b"\n", b",") + b"]")
+            rows = json_reader(len(block))(b"[" + block[:-1].replace(b"\n", b",") + b"]")
             if set(map(type, rows)) != {dict} or len(rows) != count:
                 return False
             keys = list(map(tuple, rows))
@@ -103,7 +101,15 @@ class JsonLinesParser(RowParser):
         self._runs.last_count = number_of(self._counter_tag, rows[-1].get(self._counter_tag))
         self._step_is_count = self._step.key_of(tags) is None
         self._add_columns(tags, rows, keys, axes)
+        if "total_steps" in tags:
+            self._read_totals(rows)
         return True
+
+    def _read_totals(self, rows: Rows) -> None:
+        """How many steps there will be: the last row that says so is right."""
+        for row in rows:
+            if (stated := step_and_total(row)) is not None:
+                self._config["max_steps"] = stated[1]
 
     def _steps_of(self, rows: Rows, tags: Sequence[str]) -> array[int]:
         """The step of each row; raises an error if these rows do not agree where it is."""
@@ -190,8 +196,7 @@ class JsonLinesParser(RowParser):
         step = step_of(outer) if outer is not values else step_of(self._step.known(flat))
         run = self._turn_to_run(flat, step)
         run.count += 1
-        if (stated := step_and_total(flat)) is not None:
-            self._config["max_steps"] = stated[1]
+        self._read_totals([flat])
         time = time_of(outer)
         at = run.step = run.count if step is None else step
         for tag, value in flat.items():

@@ -82,6 +82,18 @@ def test_a_check_compiles_no_annotation(log: str) -> None:
     loaded_by(f"{watch}\n{call}\nassert not made, [each[1] for each in made]")
 
 
+@pytest.mark.parametrize(("rows", "is_loaded"), [(500, False), (20_000, True)])
+def test_a_faster_reader_is_loaded_where_there_is_much_to_read(
+    rows: int, is_loaded: bool, tmp_path: Path
+) -> None:
+    """The import of orjson takes as long as the standard library needs for half a megabyte."""
+    lines = [f"{row},{row / 7},{row / 9},0.25,0.5" for row in range(rows)]
+    table = "\n".join(["step,train/loss,train/approx_kl,train/std,train/clip_range", *lines, ""])
+    (tmp_path / "progress.csv").write_text(table)
+    call = f"import ppo_top.cli; ppo_top.cli.main(['check', '--no-cache', {str(tmp_path)!r}])"
+    assert ("orjson" in loaded_by(call)) == is_loaded
+
+
 def test_importing_the_package_loads_nothing() -> None:
     """`import ppo_top` gives the version and loads nothing else, not even a module of ours."""
     more = "import sys; before = set(sys.modules); import ppo_top; assert ppo_top.__version__; "

@@ -264,8 +264,7 @@ def test_numbers_read_as_json_are_those_of_the_csv_module(
 ) -> None:
     """Large blocks of numbers go through a JSON parser: which reads each as Python does."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plain_rows, "_MIN_JSON_BYTES", 0)
-        patch.setattr(plain_rows, "json_reader", lambda: import_module(reader).loads)
+        patch.setattr(plain_rows, "json_reader", lambda _: import_module(reader).loads)
         lines = [",".join([str(k), *row]) for k, row in enumerate(rows)]
         text = "\n".join(["step,loss,kl,entropy", *lines, ""])
         read = feed_parser(CsvParser(), [text.encode()])
@@ -274,11 +273,8 @@ def test_numbers_read_as_json_are_those_of_the_csv_module(
         }
 
 
-def test_a_column_may_be_empty_in_other_rows_than_the_one_before(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_column_may_be_empty_in_other_rows_than_the_one_before() -> None:
     """In the same rows, in fewer, in more, in others, in all and in none."""
-    monkeypatch.setattr(plain_rows, "_MIN_JSON_BYTES", 0)
     columns = [[0, 2, 4], [0, 2, 4], [0, 2], [0, 1, 2, 4], [1, 3], [], [], [0, 1, 2, 3, 4], [1, 3]]
     header = ",".join(f"metric_{number}" for number in range(len(columns)))
     rows = [
@@ -295,11 +291,8 @@ def test_a_column_may_be_empty_in_other_rows_than_the_one_before(
 
 
 @pytest.mark.parametrize("odd", ["1,2", "1,2,3,4,5", "1,2,3,4,5\n1,2,3", "1,2,3\n1,2,3,4,5"])
-def test_rows_of_another_width_are_read_one_by_one(
-    odd: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_rows_of_another_width_are_read_one_by_one(odd: str) -> None:
     """Cells of a block never slip into the next column or row."""
-    monkeypatch.setattr(plain_rows, "_MIN_JSON_BYTES", 0)
     rows = ["7,0.5,0.25,1.5"] * 9
     text = "\n".join(["step,loss,kl,entropy", *rows, odd, *rows, ""])
     whole = CsvParser().feed(text.encode())

@@ -13,7 +13,7 @@ from typing import Any
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.documents.fast_json import json_reader
+from ppo_top.parsers.shared.documents.fast_json import WORTH_LOADING_BYTES, json_reader
 from ppo_top.parsers.shared.documents.printed_dict import DictItem, parse_items
 from ppo_top.parsers.shared.names.axes import step_and_total
 from ppo_top.parsers.shared.names.metric_names import STEP_AXES, is_metric, is_setting, step_axis
@@ -105,7 +105,7 @@ class DictReader:
             return None
         self._count += 1
         if self._count == _MIN_LINES_FOR_ORJSON:
-            self._loads = json_reader()
+            self._loads = json_reader(WORTH_LOADING_BYTES)
         try:
             found = self._loads(line.replace(b"'", b'"').replace(b": nan", b': "nan"'))
             values = list(map(float, found.values()))

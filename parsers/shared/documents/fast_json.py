@@ -1,4 +1,4 @@
-"""orjson where it is installed: its numbers cost an eighth of Python's."""
+"""The standard library's reader, or orjson, four times as fast, where there is much to read."""
 
 from __future__ import annotations
 
@@ -8,13 +8,24 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
+WORTH_LOADING_BYTES = 1 << 18
+"""The import of orjson takes 10 ms, as the standard library does for half a megabyte."""
+
+_asked_bytes = 0
+
+
+def json_reader(size: int) -> Callable[[bytes], Any]:
+    """What reads so many bytes of JSON; it raises `ValueError` for what is none.
+
+    That is `orjson.loads` once as much was asked for as makes it worth loading.
+    """
+    global _asked_bytes
+    _asked_bytes += size
+    return json.loads if _asked_bytes < WORTH_LOADING_BYTES else _orjson_loads()
+
 
 @cache
-def json_reader() -> Callable[[bytes], Any]:
-    """`orjson.loads`, or the standard library's; both raise `ValueError` for what is no JSON.
-
-    Importing orjson takes some milliseconds: ask only where there is much to read.
-    """
+def _orjson_loads() -> Callable[[bytes], Any]:
     try:
         loads: Callable[[bytes], Any] = import_module("orjson").loads
     except ImportError:

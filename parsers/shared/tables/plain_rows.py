@@ -11,8 +11,6 @@ from ppo_top.parsers.shared.documents.fast_json import json_reader
 from ppo_top.parsers.shared.names.axes import parse_unix_time
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
-_MIN_JSON_BYTES = 1 << 15
-"""In shorter blocks, importing a JSON reader takes longer than it saves."""
 _NUMBER_BYTES = b"0123456789+-.eE\n"
 _MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
 """JSON reads it as an integer, which has no sign."""
@@ -32,7 +30,7 @@ def split_columns(block: bytes, delimiter: bytes, width: int) -> Sequence[Sequen
     blank_is_row = width == 1 or not delimiter.strip()
     if blank_is_row and not all(map(bytes.strip, block.split(b"\n")[:-1])):
         return None
-    if len(block) >= _MIN_JSON_BYTES and not block.translate(None, _NUMBER_BYTES + delimiter):
+    if block and not block.translate(None, _NUMBER_BYTES + delimiter):
         columns = _columns_of_numbers(block, delimiter, width)
         if columns is not None:
             return columns
@@ -51,7 +49,7 @@ def _columns_of_numbers(block: bytes, delimiter: bytes, width: int) -> list[list
     text = _ROW_MARK + block.replace(b"\n", b"," + _ROW_MARK)
     text = _EMPTY_CELL.sub(b",null", text)
     try:
-        cells = json_reader()(b"[" + text[:-1] + b"]")
+        cells = json_reader(len(text))(b"[" + text[:-1] + b"]")
     except ValueError:
         return None
     marks = cells[:: width + 1]
