@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from ppo_top.model import Axis, Finding, Mark
 from ppo_top.rules.engine.context import RuleContext
@@ -65,6 +65,15 @@ def gather_members(
     diagnosis.evidence = (*order, *kept)
     diagnosis.members = names
     diagnosis.since = first
+
+
+def first_member(
+    findings: Sequence[Finding], diagnosis: Finding, rules: Container[str]
+) -> Finding | None:
+    """The first finding of some rules that a diagnosis explains: at warn or above, if one is."""
+    wanted = [f for f in findings if f.rule in diagnosis.members and f.rule in rules]
+    found = [finding for finding in wanted if _overlaps(finding, diagnosis)]
+    return min(found, key=lambda f: (f.severity < WARN, _fault_mark(f).row), default=None)
 
 
 _ORDER_PREFIXES = ("before: ", "first: ", "with it: ", "then ")

@@ -27,7 +27,7 @@ from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.persistence import Persistence
 from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Assessment, Rule
 from ppo_top.rules.engine.terms import CRIT, WATCH
-from ppo_top.rules.evidence import collect_evidence, gather_members
+from ppo_top.rules.evidence import collect_evidence, first_member, gather_members
 from ppo_top.rules.selection import select_rules
 from ppo_top.settings.custom_rule import CustomRule
 from ppo_top.settings.settings import CURRICULUM_RULES
@@ -353,7 +353,8 @@ class Judge:
                 finding = self.findings[finding_index]
                 rule = self._rules[index].rule
                 try:
-                    first = self._first_member(finding) if rule.inherits_causes else None
+                    ranking = self._book.ranking if rule.inherits_causes else ()
+                    first = first_member(self.findings, finding, ranking)
                     finding.causes, finding.remedies = explain_cause(rule, run, first)
                 except Exception as error:  # noqa: BLE001 (a bug in a fact about symptoms)
                     finding.causes, finding.remedies = rule.causes, ()
@@ -364,12 +365,6 @@ class Judge:
         explained += keep_consistent(still_open, run.profile.trainer_id)
         for finding in explained:
             finding.record_version(run.mark.row)
-
-    def _first_member(self, diagnosis: Finding) -> Finding | None:
-        """The earliest of the findings that it explains of which the causes were ranked."""
-        ranked = {each.rule.id for each in self._rules if each.rule.ranks_causes}
-        members = (f for f in self.findings if f.rule in ranked.intersection(diagnosis.members))
-        return min(members, key=lambda finding: finding.opened.row, default=None)
 
     def _clear_finding(self, index: int, mark: Mark) -> None:
         rule, persistence = self._rules[index].rule, self._persistences[index]

@@ -277,6 +277,24 @@ def test_a_frozen_policy_states_what_stood_behind_the_first_thing_that_went_wron
     assert frozen.remedies[: len(first.remedies)] == first.remedies[:6]
 
 
+def test_what_went_wrong_before_a_restart_is_not_the_first_thing_after_it() -> None:
+    """The run was resumed with a usual learning rate, and collapsed again."""
+    columns: DrawnColumns = {
+        **CTRL_COLUMNS, "approx_kl": after(20, 0.0, 3.0), "entropy": after(20, 0.0, 0.5),
+        "clip_fraction": after(20, 0.0, 0.5), "reward_mean": after(20, 10.0, 60.0),
+    }  # fmt: skip
+    judge = Judge(profile())
+    for row in draw_rows({**columns, "lr": 0.3}, 20):
+        judge.add_row(row)
+    judge.restart()
+    for row in draw_rows(columns):
+        judge.add_row(row._replace(mark=row.mark._replace(row=row.mark.row + 20)))
+    before, again = (f for f in judge.findings if f.rule == "kl-high")
+    frozen = next(f for f in judge.findings if f.rule == "policy-collapsed")
+    assert before.causes[0] == "learning rate far too high"
+    assert frozen.causes == again.causes != before.causes
+
+
 # --- reports ---------------------------------------------------------------------------------
 
 

@@ -47,6 +47,8 @@ class SelectedRules:
         self.all_rules = tuple(all_rules)
         self.rules = tuple(rules)
         self.index = {each.rule.id: index for index, each in enumerate(rules)}
+        self.ranking = frozenset(each.rule.id for each in rules if each.rule.ranks_causes)
+        """The rules whose findings state causes ranked for the run."""
         self.diagnoses = tuple(i for i, each in enumerate(rules) if each.rule.members)
         self.untriggered_diagnoses = tuple(
             (index, frozenset(rules[index].rule.needs))
