@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -90,8 +90,9 @@ class TagTable:
     name, for rules and advice; `missing` says of a metric why this trainer does not log it.
     """
 
-    def __init__(self, id_: str) -> None:
+    def __init__(self, id_: str, text: str) -> None:
         self.id = id_
+        self._text = text
         self.label = ""
         self.order = 1000
         self.prefix = ""
@@ -104,8 +105,18 @@ class TagTable:
         self.families: list[tuple[str, tuple[str, ...]]] = []
         self.facts: dict[str, str] = {}
         self.missing: dict[str, str] = {}
-        self.entries: dict[str, TagEntry] = {}
         self._patterns: list[tuple[re.Pattern[str], TagEntry]] | None = None
+
+    @cached_property
+    def entries(self) -> dict[str, TagEntry]:
+        """The lines by tag; a run needs those of its own trainer only."""
+        found: dict[str, TagEntry] = {}
+        for number, cells in table_rows(self._text):
+            if not cells[0].startswith("!"):
+                tag, concept, how, note = (*cells, "", "", "")[:4]
+                key = tag.lower() if self.ignore_case else tag
+                found[key] = TagEntry(tag, concept, tuple(how.split()), note, number)
+        return found
 
     def normalise_tag(self, tag: str) -> str:
         """A tag as the table spells it, without a tracker's prefix."""
@@ -161,14 +172,12 @@ def table_rows(text: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def _read_table(path: Traversable) -> TagTable:
-    table = TagTable(path.name.removesuffix(TABLE_SUFFIX))
-    for number, cells in table_rows(path.read_text(encoding="utf-8")):
-        if cells[0].startswith("!"):
-            _apply_head_line(table, cells[0][1:], cells[1:])
-            continue
-        tag, concept, how, note = (*cells, "", "", "")[:4]
-        key = tag.lower() if table.ignore_case else tag
-        table.entries[key] = TagEntry(tag, concept, tuple(how.split()), note, number)
+    text = path.read_text(encoding="utf-8")
+    table = TagTable(path.name.removesuffix(TABLE_SUFFIX), text)
+    for line in text.splitlines():
+        if line.startswith("!"):
+            key, *cells = line[1:].split("\t")
+            _apply_head_line(table, key, cells)
     return table
 
 

@@ -82,6 +82,15 @@ def test_a_check_compiles_no_annotation(log: str) -> None:
     loaded_by(f"{watch}\n{call}\nassert not made, [each[1] for each in made]")
 
 
+def test_a_check_reads_the_tags_of_what_wrote_its_logs_only() -> None:
+    """Of the other tables only the head lines, which say what is their evidence."""
+    demo = str(DEMO / "sb3_cartpole")
+    call = f"import ppo_top.cli; ppo_top.cli.main(['check', '--no-cache', {demo!r}])"
+    tables = "ppo_top.catalogue.table.trainer_tables().values()"
+    read = f"read = [each.id for each in {tables} if 'entries' in vars(each)]"
+    loaded_by(f"{call}\n{read}\nassert sorted(read) == ['monitor', 'sb3'], read")
+
+
 @pytest.mark.parametrize(("rows", "is_loaded"), [(500, False), (20_000, True)])
 def test_a_faster_reader_is_loaded_where_there_is_much_to_read(
     rows: int, is_loaded: bool, tmp_path: Path
