@@ -94,15 +94,10 @@ class ProcessStream:
             return result or None
         if self._in_block and (row := block_rows.row_of_block(text)) is not None:
             return row
-        if (
-            not self._has_records
-            and text.startswith("        ")
-            and block_rows.BLOCK_REST.match(text)
-        ):
+        if not self._has_records and block_rows.is_rest(text):
             return None
         found = trainer_lines.parse_line(text) or self._parse_pairs(text)
-        is_heading = "Learning iteration" in text or " - METRICS STEP " in text
-        if is_heading and block_rows.BLOCK_HEADING.match(text):
+        if block_rows.is_heading(text):
             self._in_block = True
         elif self._in_block:
             self._in_block = not found or ":" in text

@@ -5,13 +5,16 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.parsers import detect_format
-from ppo_top.parsers.file_names import formats_by_module, is_file_name
+from ppo_top.parsers.file_names import ANY_FILE_NAME, formats_by_module, is_file_name
 
 RECORDS = "".join(f"Episode {step} | reward: {step}.5 | loss: 0.{step}\n" for step in range(1, 31))
 PFRL = (
@@ -29,6 +32,16 @@ SURE = ("cout.txt", "nohup.out", "slurm-4711.out", "stdout.txt", "train.log")
 UNSURE = (
     *("out.txt", "run.txt", "results.txt", "result_3.txt", "ppo.txt", "PPO_CartPole.txt", "log"),
     *("progress.txt", "rewards.txt", "episodes_1.txt"),
+)
+
+
+LOG_STEMS = (
+    *("log", "out", "run", "progress", "0.monitor", "train_1", "slurm-7", "nohup", "rewards"),
+    *("trainer_state", "events.out.tfevents.1", "wandb", "trackio", "mlflow"),
+)
+STEMS = st.text("aelmnoprst._-1", max_size=12) | st.sampled_from(LOG_STEMS)
+ENDS = st.sampled_from(
+    ("", ".csv", ".log", ".txt", ".json", ".jsonl", ".out", ".db", ".tsv", ".npy", ".wandb", ".py")
 )
 
 
@@ -145,3 +158,11 @@ def test_other_texts_are_not_opened(name: str) -> None:
     """Data sets, notes, and names that only contain such a word."""
     assert not formats_by_module(name)
     assert not is_file_name(name)
+
+
+@given(
+    st.builds("".join, st.tuples(STEMS, ENDS, ENDS, st.sampled_from(("", ".gz", ".xz", ".zip"))))
+)
+def test_another_machine_sends_what_is_read_here(name: str) -> None:
+    """It is asked for names by one pattern, where here each format has its own."""
+    assert (re.search(ANY_FILE_NAME, name) is not None) is is_file_name(name)

@@ -8,10 +8,9 @@ from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 
-BLOCK_HEADING = re.compile(
+_HEADING = re.compile(
     r"\s*Learning iteration \d+/\d+\s*$|=== \[[^\]]{1,80}\] - METRICS STEP \d+ ==="
 )
-"""Of rsl_rl and of torchforge: lines of a single pair follow."""
 _ROW = re.compile(
     rf"\s*+([A-Za-z/_][^:|{{}}\t]{{0,120}})(?::\s++|\t\s*+)({NUMBER_PATTERN})"
     rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?"
@@ -22,10 +21,21 @@ _BLANK_ROW = re.compile(
     rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?\s*+$"
 )
 """`average return  21.5`, below a heading."""
-BLOCK_REST = re.compile(
+_INDENT = " " * 8
+_REST = re.compile(
     r"\s{8,}(?:Mean [\w ]{1,40}|(?:Collection|Learning|Iteration) time|Steps per second): "
 )
-"""What is left of rsl_rl's block where a paste begins inside it: it has no step."""
+
+
+def is_heading(text: str) -> bool:
+    """Whether a block of rsl_rl or torchforge begins: lines of a single pair follow."""
+    may_be = "Learning iteration" in text or " - METRICS STEP " in text
+    return may_be and _HEADING.match(text) is not None
+
+
+def is_rest(text: str) -> bool:
+    """Whether it is of what is left of rsl_rl's block where a paste begins inside it."""
+    return text.startswith(_INDENT) and _REST.match(text) is not None
 
 
 def row_of_block(text: str) -> ConsoleRecord | None:
