@@ -15,7 +15,7 @@ from itertools import chain
 from ppo_top.catalogue import MACHINE_GROUP, OTHER_GROUP, Trainer, concept, hyperparameter
 from ppo_top.model import ConfigValue, Finding, Profile
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.rules.engine.context import REWARD_CONCEPTS
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.console_notes import gather_notes
 from ppo_top.runs.machine_streams import MachineStream, machine_streams

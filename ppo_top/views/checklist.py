@@ -9,7 +9,7 @@ from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as, option_de
 from ppo_top.model import Finding, Severity, Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
-from ppo_top.rules.engine.context import REWARD_CONCEPTS
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range
 from ppo_top.runs.run import Run
 from ppo_top.runs.timeline import Track

@@ -15,7 +15,7 @@ from ppo_top.model import Profile
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.book import RULES
 from ppo_top.rules.crucial_values import essential_values
-from ppo_top.rules.engine.context import REWARD_CONCEPTS, SELF_PLAY_MEASURES
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS, SELF_PLAY_MEASURES
 from ppo_top.runs.run import Run
 
 MOST_SHARE = 0.75

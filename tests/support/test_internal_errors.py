@@ -101,7 +101,7 @@ def test_a_cause_that_cannot_be_found_costs_only_itself(
     def explain(*_: object) -> None:
         raise ZeroDivisionError("a defect in a fact")
 
-    monkeypatch.setattr("ppo_top.rules.judge.explain_cause", explain)
+    monkeypatch.setattr("ppo_top.rules.run_findings.explain_cause", explain)
     judge = Judge(Profile(trainer_id="sb3", family="on-policy"))
     for row in range(8):
         judge.add_row(Row(Mark(row, row, float(row)), {"approx_kl": 2.0, "clip_fraction": 0.9}))

@@ -12,7 +12,7 @@ from typing import Any
 from ppo_top.catalogue import concept
 from ppo_top.model import State, Status, Verdict
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.rules.engine.context import REWARD_CONCEPTS
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.text.format import format_metric_value

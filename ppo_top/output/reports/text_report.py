@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ppo_top.catalogue import concept
 from ppo_top.model import NO_STEP, Axis, Finding, Severity, Status
 from ppo_top.output.reports.run_report import RunSummary
-from ppo_top.rules.engine.context import REWARD_CONCEPTS
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
 from ppo_top.text.format import clean, count, dated, healthy_text, number, plural, steps
 from ppo_top.text.marks import MARKS

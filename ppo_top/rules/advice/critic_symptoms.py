@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from ppo_top.rules.engine.context import CRITIC_LOSSES, RuleContext
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES, History
+from ppo_top.rules.engine.logged_run import CRITIC_LOSSES
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import GRPO, OFF_POLICY, PREFERENCE, VALUE_BASED
 

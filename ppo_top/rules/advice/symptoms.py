@@ -13,7 +13,8 @@ from ppo_top.catalogue import option_default
 from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, critic_loss, values_short
 from ppo_top.rules.advice.exploration_symptoms import EXPLORATION_FACTS
 from ppo_top.rules.advice.language_symptoms import LANGUAGE_FACTS
-from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.terms import ON_POLICY
 
 LIMITS: Mapping[str, float] = {

@@ -7,8 +7,9 @@ import math
 from ppo_top.rules.book.critic.explained_variance import critic_loss
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, shared_before
-from ppo_top.rules.engine.context import FULL_UPDATE_STEPS, RuleContext
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.logged_run import FULL_UPDATE_STEPS
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import CRIT, LLM_FAMILIES, POLICY_GRADIENT, WARN, WATCH

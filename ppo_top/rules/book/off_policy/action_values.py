@@ -11,8 +11,9 @@ from ppo_top.rules.advice.critic_symptoms import (
 from ppo_top.rules.advice.symptoms import rate_jumped
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
-from ppo_top.rules.engine.context import ACTOR_LOSSES, CRITIC_LOSSES, RuleContext
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES, MAX_RECENT_VALUES, History
+from ppo_top.rules.engine.logged_run import ACTOR_LOSSES, CRITIC_LOSSES
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import OFF_POLICY, VALUE_BASED, WARN, WATCH

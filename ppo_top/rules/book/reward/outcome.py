@@ -7,7 +7,8 @@ from itertools import pairwise
 from ppo_top.catalogue import total_steps
 from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import AT_MAX, EVALUATED, MIN_POINTS, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, RESOLVED, Assessment, Rule, RuleLimits
 from ppo_top.rules.engine.stats import median

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_FIRST_VALUES
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import INFO, WARN, WATCH
 from ppo_top.rules.engine.wording import num

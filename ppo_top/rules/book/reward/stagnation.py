@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.reward.crash import reward_now
-from ppo_top.rules.engine.context import KEPT_SHARE, REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.engine.context import KEPT_SHARE, RuleContext
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import FALLEN, GAINED, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.stats import count_swings

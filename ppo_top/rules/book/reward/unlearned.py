@@ -6,7 +6,8 @@ from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
 from ppo_top.rules.advice.symptoms import rate_low
 from ppo_top.rules.book.reward.crash import best_was_random, reward_now
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import REWARD_CONCEPTS, RuleContext
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import (
     FALLEN,
     GAIN_NOISE,

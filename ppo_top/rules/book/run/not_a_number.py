@@ -6,7 +6,8 @@ import math
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import always
-from ppo_top.rules.engine.context import TRAINING_LOSSES, RuleContext
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.logged_run import TRAINING_LOSSES
 from ppo_top.rules.engine.ranges import may_be_nan
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median, robust_log_z

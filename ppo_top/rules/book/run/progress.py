@@ -7,7 +7,8 @@ from itertools import pairwise
 from operator import ne
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import TRAINING_LOSSES, RuleContext
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.logged_run import TRAINING_LOSSES
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, LLM_FAMILIES, WARN
