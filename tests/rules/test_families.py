@@ -24,7 +24,7 @@ from tests.support.drawn_runs import (
     rules_found,
 )
 
-WARN = Severity.WARN
+WATCH, WARN = Severity.WATCH, Severity.WARN
 
 
 def about(algo: str, family: str = "on-policy", **config: float) -> Profile:
@@ -112,7 +112,7 @@ def test_the_learning_rate_of_trpo_is_the_critics() -> None:
     """A limit on the KL sets the size of its policy updates: nothing to warn of."""
     made = draw_rows({**CTRL_COLUMNS, "lr": 0.05, "reward_mean": flat})
     mine = [f for f in findings(about("TRPO"), made) if f.rule == "learning-rate-extreme"]
-    assert [finding.severity for finding in mine] == [Severity.WATCH]
+    assert [finding.severity for finding in mine] == [WATCH]
     assert "critic's" in mine[0].message
     loud = draw_rows({**CTRL_COLUMNS, "approx_kl": 0.2})
     (kl_high,) = (f for f in findings(about("TRPO"), loud) if f.rule == "kl-high")
@@ -202,7 +202,7 @@ COSTS: DrawnColumns = {
         ({"actor_loss": -7.2, "reward_mean": lambda i: 1400.0 * (-1) ** i}, None),
         ({"actor_loss": 3.4}, WARN),
         ({"actor_loss": 3.6}, None),
-        ({"actor_loss": 3.4, "critic_loss": lambda i: 5.0 * 0.85**i}, Severity.WATCH),
+        ({"actor_loss": 3.4, "critic_loss": lambda i: 5.0 * 0.85**i}, WATCH),
         ({"actor_loss": lambda i: min(3.4, 0.001 * 1.05 ** (i * 1.5))}, None),
     ],
     ids=["wrong sign", "within a step", "the bonus for entropy", "the reward rises",
@@ -221,9 +221,9 @@ def test_action_values_that_contradict_the_returns(
     ("family", "reward", "severity"),
     [
         ("off-policy", 50.0, WARN),
-        ("off-policy", 0.0, Severity.WATCH),
-        ("off-policy", -50.0, Severity.WATCH),
-        ("on-policy", 50.0, Severity.WATCH),
+        ("off-policy", 0.0, WATCH),
+        ("off-policy", -50.0, WATCH),
+        ("on-policy", 50.0, WATCH),
     ],
 )
 def test_what_random_actions_get_as_often_as_any_others(
@@ -467,3 +467,26 @@ def test_values_of_the_sign_of_the_entropy_bonus(
     }
     found = rules_found(findings(about("SAC", "off-policy"), draw_rows(columns)), WARN)
     assert ("action-values-wrong" in found) is speaks
+
+
+@pytest.mark.parametrize(
+    ("columns", "count", "level"),
+    [
+        ({"truncated_frac": 0.95}, 14, WARN),
+        ({"truncated_frac": 0.95}, 9, WATCH),
+        ({"truncated_frac": 0.88}, 14, WATCH),
+        ({"truncated_frac": 0.95, "reward_mean": lambda i: 0.1 + 0.03 * i}, 14, WATCH),
+        ({"truncated_frac": lambda i: 0.95 if i == 13 else 0.0}, 14, 0),
+    ],
+)
+def test_a_run_that_ends_with_its_completions_cut_off(
+    columns: DrawnColumns, count: int, level: int
+) -> None:
+    """Twenty updates are waited for; a run that ends before has cut them off all along."""
+    judge = Judge(profile("grpo"))
+    for row in draw_rows({**GRPO_COLUMNS, "reward_mean": flat, **columns}, count):
+        judge.add_row(row)
+    assert not rules_found(judge.findings, WARN)
+    judge.end_run()
+    severities = [f.severity for f in judge.findings if f.rule == "completions-truncated"]
+    assert max(severities, default=0) == level

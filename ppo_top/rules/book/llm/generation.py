@@ -26,8 +26,10 @@ def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if (value > limits["crit"] and risen) or history.newest(5) == [1.0] * 5:
         return Assessment(CRIT, value, limits["clear"], message)
     if value > limits["warn"]:
-        stays = value > limits["crit"] and history.count >= limits["stays"] and not run.rising
-        return Assessment(WARN if risen or stays else WATCH, value, limits["clear"], message)
+        enough = LENGTH_VALUES if run.ended else limits["stays"]
+        stays = value > limits["crit"] and history.count >= enough and not run.rising
+        level, at_once = WARN if risen or stays else WATCH, stays and run.ended
+        return Assessment(level, value, limits["clear"], message, immediate=at_once)
     return borderline(value, limits["clear"])
 
 
@@ -128,6 +130,7 @@ RULES = (
         families=LLM_FAMILIES,
         limits={"clear": 0.1, "warn": 0.3, "crit": 0.9, "risen": 0.1, "stays": 20},
         persistence={WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
+        at_end=True,
         ranks_causes=True,
         causes=("length limit too short for the task", "the policy does not learn to stop"),
         remedies=(
