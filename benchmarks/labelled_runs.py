@@ -19,8 +19,8 @@ from corpus.labels import visible
 from corpus.table import run_family, run_kind
 from ppo_top.model import Finding, Row, Severity
 from ppo_top.runs.load import load_session
+from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Timeline
 from ppo_top.settings import Settings
 
 WARN = Severity.WARN

@@ -19,8 +19,8 @@ from ppo_top.rules.engine.reward.course import RewardCourse
 from ppo_top.rules.engine.stats import median
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.load import load_session
+from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Timeline
 from ppo_top.settings import Settings
 from ppo_top.text.format import clean, plural
 

@@ -16,8 +16,8 @@ from typing import Any, TextIO
 from ppo_top.catalogue import machine_tag
 from ppo_top.model import Axis
 from ppo_top.output.reports.json_report import json_value
+from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Track
 from ppo_top.text.format import clean
 
 EXPORT_COLUMNS = ("run", "source", "tag", "concept", "step", "time", "value")

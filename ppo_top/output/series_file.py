@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ppo_top.output.export import track_points, write_csv
 from ppo_top.paths import lies_among
+from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Track
 
 MAX_NAME_CHARS = 100
 

@@ -20,11 +20,12 @@ from ppo_top.rules.judge import Judge
 from ppo_top.runs.console_notes import gather_notes
 from ppo_top.runs.machine_streams import MachineStream, machine_streams
 from ppo_top.runs.reward_curve import RewardCurve, extended_curve
-from ppo_top.runs.row_judging import Position, RowJudging
-from ppo_top.runs.row_merge import ConceptStream, RowMerger
+from ppo_top.runs.rows.row_judging import Position, RowJudging
+from ppo_top.runs.rows.row_merge import ConceptStream, RowMerger
+from ppo_top.runs.rows.timeline import SavedTimeline, Timeline
+from ppo_top.runs.rows.track import Track
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
-from ppo_top.runs.timeline import SavedTimeline, Timeline, Track
 from ppo_top.settings import Settings
 
 MAX_UNSEALED_ROWS = 64

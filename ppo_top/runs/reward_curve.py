@@ -10,7 +10,7 @@ from ppo_top.model import Axis
 from ppo_top.model.named_tuple import NamedTuple
 
 if TYPE_CHECKING:  # a report that is printed again needs no timeline
-    from ppo_top.runs.timeline import Timeline
+    from ppo_top.runs.rows.timeline import Timeline
 
 MAX_BINS = 128
 """Bins of a curve."""

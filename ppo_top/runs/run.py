@@ -16,8 +16,8 @@ from ppo_top.files.update import SavedRun
 from ppo_top.model import Finding, Profile, State
 from ppo_top.runs.evaluation import ClosedRun, Evaluation
 from ppo_top.runs.liveness import run_status
+from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.source import SourceState
-from ppo_top.runs.timeline import Timeline
 from ppo_top.settings import Settings
 
 KEEP_ROWS = 32

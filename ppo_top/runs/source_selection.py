@@ -21,7 +21,7 @@ from ppo_top.model import HEAD_ROWS, Axis, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.grouping.locations import EVALUATION_NAME
 from ppo_top.runs.meaning_by_values import counts_a_batch, counts_one_episode, settle_sign
-from ppo_top.runs.row_merge import ConceptStream
+from ppo_top.runs.rows.row_merge import ConceptStream
 from ppo_top.runs.segments import StepMapping
 from ppo_top.runs.source import SourceState
 

@@ -11,8 +11,8 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range
+from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Track
 from ppo_top.text.format import compact, steps
 from ppo_top.text.format import format_metric_value as value_text
 from ppo_top.views.open_findings import OpenFinding

@@ -14,8 +14,8 @@ from ppo_top.rules.engine.ranges import (
     find_band,
     healthy_range,
 )
+from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Track
 from ppo_top.views.trend import BestValue, best_value, trend
 from ppo_top.views.troubled_rows import RowStatus, troubled_rows, worst_finding_on
 

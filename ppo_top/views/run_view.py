@@ -11,8 +11,8 @@ from ppo_top.catalogue import TAG_PREFIX
 from ppo_top.model import ConfigValue, Finding, Severity, State, Status, Verdict, open_at
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import RunStatus, run_status
+from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Timeline
 from ppo_top.text.format import healthy_text as range_text
 from ppo_top.views.checklist import CheckRow, make_check_rows
 from ppo_top.views.curves import Panel, PanelTrack, is_counter, make_panels

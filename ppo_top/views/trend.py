@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.stats import median
-from ppo_top.runs.timeline import Track
+from ppo_top.runs.rows.track import Track
 
 TREND_POINTS = 30
 """Newest points that a trend is computed from."""

@@ -11,7 +11,7 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
 from ppo_top.rules.engine.ranges import Band
 from ppo_top.runs.evaluation import CONFIG_FROM_TRACKS
-from ppo_top.runs.timeline import Timeline
+from ppo_top.runs.rows.timeline import Timeline
 
 AT_CEILING_RULE = "at-ceiling"
 """While this finding is open, values that need a spread of returns mean little."""

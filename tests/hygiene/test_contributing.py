@@ -41,7 +41,7 @@ def test_every_module_of_the_way_of_a_byte_exists() -> None:
     picture = CONTRIBUTING.partition("```\n")[2].partition("```")[0]
     folder = None
     for line in picture.splitlines():
-        found = re.match(r"^ (?:(\w+)/)? +(\w+) {2,}", line)
+        found = re.match(r"^ (?:(\w+)/)? +([\w/]*\w) {2,}", line)
         if found is None or found[2] == "a":
             continue
         folder = found[1] or folder

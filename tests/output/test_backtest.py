@@ -10,7 +10,8 @@ from ppo_top.output.backtest import (
     reward_fall_row,
     rule_tallies,
 )
-from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.runs.rows.timeline import Timeline
+from ppo_top.runs.rows.track import Track
 from tests.rules.cases import fallen
 from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumns, draw_rows, judged, profile
 

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from ppo_top.cli import main
 from ppo_top.model import Mark, Status
 from ppo_top.output.reports.svg_chart import COLUMNS, HEIGHT, LEFT, WIDTH, svg_chart
-from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.runs.rows.timeline import Timeline
+from ppo_top.runs.rows.track import Track
 from ppo_top.text.secrets_in_text import is_secret, without_secrets
 from ppo_top.views.curves import PanelTrack
 from tests.support.growing_logs import DEMO_LOGS_FOLDER

@@ -11,10 +11,10 @@ import pytest
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Mark, Points, Series
+from ppo_top.runs.rows.timeline_column import TimelineColumn
+from ppo_top.runs.rows.track import MIN_TRACK_POINTS, Track
 from ppo_top.runs.run import KEEP_ROWS
 from ppo_top.runs.session import Session
-from ppo_top.runs.timeline import MIN_TRACK_POINTS, Track
-from ppo_top.runs.timeline_column import TimelineColumn
 from ppo_top.settings import Settings
 from ppo_top.views.run_view import make_run_view
 from tests.support.growing_logs import (

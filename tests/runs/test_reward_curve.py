@@ -12,7 +12,8 @@ from ppo_top.model import Mark
 from ppo_top.model.plain import from_plain, to_plain
 from ppo_top.runs.evaluation import ClosedRun, Evaluation
 from ppo_top.runs.reward_curve import MAX_BINS, RewardCurve, extended_curve
-from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.runs.rows.timeline import Timeline
+from ppo_top.runs.rows.track import Track
 from ppo_top.settings import Settings
 from tests.support.growing_logs import grow_logs
 from tests.support.screens import read_session, write_unhealthy_run

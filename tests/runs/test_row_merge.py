@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ppo_top.model import Points, Series
-from ppo_top.runs.row_merge import ConceptStream, MergedRow, RowMerger
+from ppo_top.runs.rows.row_merge import ConceptStream, MergedRow, RowMerger
 from ppo_top.runs.segments import StepMapping
 
 NAN = math.nan

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.model import Mark, Series
-from ppo_top.runs.timeline import MIN_TRACK_POINTS, Timeline, Track
+from ppo_top.runs.rows.timeline import Timeline
+from ppo_top.runs.rows.track import MIN_TRACK_POINTS, Track
 from ppo_top.views.trend import BestValue, best_value, trend
 
 NAN = math.nan

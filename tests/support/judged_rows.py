@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.model import Row
-from ppo_top.runs.timeline import Timeline
+from ppo_top.runs.rows.timeline import Timeline
 
 
 def rows_of(timeline: Timeline) -> list[Row]:

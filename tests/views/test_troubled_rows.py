@@ -6,7 +6,8 @@ import math
 
 from ppo_top.model import Finding, Mark, Severity, SeverityChange, Status
 from ppo_top.rules.engine.ranges import Band
-from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.runs.rows.timeline import Timeline
+from ppo_top.runs.rows.track import Track
 from ppo_top.views.troubled_rows import RowStatus, column_statuses, meaningful, troubled_rows
 
 OK, WATCH, WARN, CRIT = Status.OK, Status.WATCH, Status.WARN, Status.CRIT

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ppo_top.runs.timeline import Track
+from ppo_top.runs.rows.track import Track
 from ppo_top.tui.graphics.styled_text import StyledLine, line
 from ppo_top.views.downsample import stride
 

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.runs.timeline import Track
+from ppo_top.runs.rows.track import Track
 from ppo_top.tui.graphics.styled_text import Span, StyledLine
 from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.views.downsample import Extent, MinMaxPyramid, bucket_extents, window_extents

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Track
 from ppo_top.text.format import plural
 from ppo_top.tui.state.line_input import LineInput
 from ppo_top.tui.state.ui_state import CHART_OVERLAYS, UiState

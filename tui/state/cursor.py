@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
-from ppo_top.runs.timeline import Timeline
+from ppo_top.runs.rows.timeline import Timeline
 
 MAX_PAUSE_UPDATES = 10.0
 """The longest gap to play (a resume may be a day later), in usual update intervals."""

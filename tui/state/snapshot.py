@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 from ppo_top.model import Finding, State, Status, Verdict
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.runs.rows.timeline import Timeline
+from ppo_top.runs.rows.track import Track
 from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.graphics.styled_text import StyledLine, display_text
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols

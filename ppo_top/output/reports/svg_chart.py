@@ -11,7 +11,8 @@ from itertools import groupby, pairwise
 from ppo_top.model import Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.ranges import Band
-from ppo_top.runs.timeline import Timeline, Track
+from ppo_top.runs.rows.timeline import Timeline
+from ppo_top.runs.rows.track import Track
 from ppo_top.text.format import clean, compact, format_metric_value
 from ppo_top.views.curves import PanelTrack
 from ppo_top.views.downsample import MinMaxPyramid, bucket_extents, first_rows, stride

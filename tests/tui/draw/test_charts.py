@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.model import Mark
-from ppo_top.runs.timeline import Track
+from ppo_top.runs.rows.track import Track
 from ppo_top.text.format import duration
 from ppo_top.tui.draw.charts.compare_chart import value_at
 from ppo_top.tui.draw.charts.metric_chart import smoothed

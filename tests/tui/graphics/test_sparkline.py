@@ -4,7 +4,7 @@ import math
 from typing import NamedTuple
 
 from ppo_top.model import Mark
-from ppo_top.runs.timeline import Track
+from ppo_top.runs.rows.track import Track
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.braille_plot import PlotText, draw_braille_plot
 from ppo_top.tui.graphics.styled_text import Span, StyledLine, plain_text

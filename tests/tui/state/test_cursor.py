@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from ppo_top.runs.timeline import Timeline
+from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.tui.state.cursor import REPLAY_S, Cursor, find_row
 
 

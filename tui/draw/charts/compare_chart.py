@@ -9,8 +9,8 @@ from statistics import mean, stdev
 
 from ppo_top.catalogue import concept
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Track
 from ppo_top.text.format import (
     clean,
     compact,

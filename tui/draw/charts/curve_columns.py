@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ppo_top.model import Status
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.runs.timeline import Timeline
+from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.tui.draw.charts.step_axis import StepRange
 from ppo_top.tui.graphics.braille_plot import Spread
 from ppo_top.tui.graphics.sparkline import column_extents, extents_between

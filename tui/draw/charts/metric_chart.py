@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from ppo_top.catalogue import concept
+from ppo_top.runs.rows.timeline import Timeline
+from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Timeline, Track
 from ppo_top.text.format import compact, duration, format_metric_value
 from ppo_top.tui.draw.charts.curve_columns import SPREAD_OF, style_of
 from ppo_top.tui.graphics.axis_plot import (

@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.runs.timeline import Timeline
+from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.text.format import compact
 from ppo_top.tui.graphics.axis_plot import ticks
 

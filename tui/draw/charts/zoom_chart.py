@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from ppo_top.model import Axis
+from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run import Run
-from ppo_top.runs.timeline import Timeline
 from ppo_top.text.format import clean, count, format_metric_value, healthy_text, steps
 from ppo_top.tui.draw.charts.compare_chart import compare_lines
 from ppo_top.tui.draw.charts.histogram_chart import histogram_lines

@@ -10,8 +10,8 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.console_notes import GatheredNotes
 from ppo_top.runs.machine_streams import MachineStream
-from ppo_top.runs.row_merge import ConceptStream, RowKey, RowMerger
-from ppo_top.runs.timeline import Timeline
+from ppo_top.runs.rows.row_merge import ConceptStream, RowKey, RowMerger
+from ppo_top.runs.rows.timeline import Timeline
 
 BLOCK_ROWS = 64
 """Most rows judged between two checks of the deadline."""
