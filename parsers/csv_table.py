@@ -8,7 +8,6 @@ points. Lines before the header that begin with `#` are remarks; `# gamma,0.99` 
 from __future__ import annotations
 
 import csv
-import re
 from array import array
 from collections.abc import Sequence
 
@@ -38,9 +37,10 @@ from ppo_top.parsers.shared.tables.table_header import (
 from ppo_top.parsers.shared.tables.table_runs import TableRuns
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_COLUMNS = 20_000
-_DECIMAL_COMMA = re.compile(r"(?<![\d.,])([-+]?\d{1,30}),(\d{1,30})(?![\d.,])")
+_DECIMAL_COMMA = lazy_pattern(r"(?<![\d.,])([-+]?\d{1,30}),(\d{1,30})(?![\d.,])")
 """Where semicolons part the cells: `12;-0,5`."""
 _CONFIG_PREFIX = "config/"
 _EPISODE = "episode"

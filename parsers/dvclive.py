@@ -7,14 +7,14 @@ Before version 2 the folder was `scalars`, at first `<dir>` itself.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_PATH_BELOW_METRICS = re.compile(r".*/(?:plots/metrics|scalars)/(.+)\.tsv")
+_PATH_BELOW_METRICS = lazy_pattern(r".*/(?:plots/metrics|scalars)/(.+)\.tsv")
 
 
 class DvcLiveParser(NumberRowsParser):

@@ -31,10 +31,11 @@ from ppo_top.parsers.shared.documents.json_values import first_object, flatten, 
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
 from ppo_top.parsers.shared.stores.rewritten_points import MAX_FILE_BYTES, RewrittenPointsStore
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _NAME_KEYS = ("algorithm", "algo", "agent")
 """Of a training among several: a `name` may be a pupil's, who has scores, too."""
-_UNFIT = re.compile(r"[^\w.+-]+")
+_UNFIT = lazy_pattern(r"[^\w.+-]+")
 _MAX_NAME_CHARS = 60
 
 
@@ -130,18 +131,20 @@ def _in_order(document: object) -> object:
     return [document[key] for key in sorted(document, key=int)]
 
 
-_ROWS_START = re.compile(rb"\s*+(?:\[\s*+\{|\{.*?\[\s*+\{)", re.DOTALL)
-_CURVE_START = re.compile(rb'"([^"\\]{1,80})"\s*+:\s*+\[\s*+(?:-?\d|NaN|-?Infinity)')
-_KEY = re.compile(rb'"([^"\\]{1,80})"\s*+:')
+_ROWS_START = lazy_pattern(rb"\s*+(?:\[\s*+\{|\{.*?\[\s*+\{)", re.DOTALL)
+_CURVE_START = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:\s*+\[\s*+(?:-?\d|NaN|-?Infinity)')
+_KEY = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:')
 
 
-_DOCUMENT_START = re.compile(rb"\{\s*(?:[\"}]|$)|\[\s*(?:\{|$)")
-_NUMBERS_START = re.compile(rb'\{\s*+"\d{1,15}"\s*+:\s*+-?\d|\[\s*+[-+\w.]{1,40}+\s*+,\s*+[-\dNI]')
+_DOCUMENT_START = lazy_pattern(rb"\{\s*(?:[\"}]|$)|\[\s*(?:\{|$)")
+_NUMBERS_START = lazy_pattern(
+    rb'\{\s*+"\d{1,15}"\s*+:\s*+-?\d|\[\s*+[-+\w.]{1,40}+\s*+,\s*+[-\dNI]'
+)
 """Not `[12/400] reward: 21.5`, which is a console's."""
-_TRAINING_NAME = re.compile(r"(?:^|[_-])(?:history|metrics|training)", re.IGNORECASE)
-_REWARDS_NAME = re.compile(r"(?:^|[_-])rewards?(?:[_-]|\.|$)", re.IGNORECASE)
+_TRAINING_NAME = lazy_pattern(r"(?:^|[_-])(?:history|metrics|training)", re.IGNORECASE)
+_REWARDS_NAME = lazy_pattern(r"(?:^|[_-])rewards?(?:[_-]|\.|$)", re.IGNORECASE)
 """Rows in such a file need no step: they are counted."""
-_LONG_LIST = re.compile(rb"\[\s*+(?:[-+\d.eE]++,\s*+){5}")
+_LONG_LIST = lazy_pattern(rb"\[\s*+(?:[-+\d.eE]++,\s*+){5}")
 """A file that has long lists of numbers and such a name is read, whatever the lists are called."""
 
 
@@ -168,8 +171,8 @@ def claims(name: str, head: bytes) -> bool | None:
     return None if len(head) < HEAD_BYTES else False
 
 
-_TRAININGS_START = re.compile(r"\s*+\[\s*+(?=\{)")
-_NAME_START = re.compile(rb'"(?:%s)"\s*+:\s*+"' % "|".join(_NAME_KEYS).encode())
+_TRAININGS_START = lazy_pattern(r"\s*+\[\s*+(?=\{)")
+_NAME_START = lazy_pattern(rb'"(?:%s)"\s*+:\s*+"' % "|".join(_NAME_KEYS).encode())
 
 
 def claims_trainings(_name: str, head: bytes) -> bool | None:

@@ -7,7 +7,6 @@ verl wraps its metrics as `{"step": 1, "data": {...}}` and writes NaN and infini
 from __future__ import annotations
 
 import math
-import re
 from array import array
 from collections.abc import Mapping, Sequence
 from itertools import chain, compress
@@ -32,11 +31,12 @@ from ppo_top.parsers.shared.tables.episode_counts import TableStep
 from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_runs import TableRun, TableRuns
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_COLUMNS = 1_000
 _NOT_FLAT = (b"[", b"true", b"false", b"\\ud", b"\\uD")
 """Lists and booleans, and perhaps half of a surrogate pair."""
-_SPECIAL_KEY = re.compile(r"^done$|^config/|train_runtime$|^global_step/max_steps$")
+_SPECIAL_KEY = lazy_pattern(r"^done$|^config/|train_runtime$|^global_step/max_steps$")
 """Keys of settings, of the end, and of a step within a text."""
 _SETTINGS_KEYS = frozenset({"config", "args", "hparams", "hyperparameters"})
 """Keys of an object of settings, and types of a record that holds nothing else."""
@@ -249,7 +249,7 @@ def _times_of(rows: Rows, tags: Sequence[str]) -> array[float]:
     return array("d", map(parse_unix_time, stated))
 
 
-_LOGGER_FILE_NAMES = re.compile(r"^(?:progress|result)\.json$")
+_LOGGER_FILE_NAMES = lazy_pattern(r"^(?:progress|result)\.json$")
 _FOREIGN_KEYS = frozenset({"kind", "tag", "prompt", "messages", "completion", "chosen"})
 """Keys of data sets, of formats with their own parser, and of lists of single points."""
 

@@ -22,6 +22,7 @@ from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem, RunEnd, State
 from ppo_top.parsers.base import Format, Parser
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.tables.trainer_table import LOSS_COLUMN, HtmlRows, trainer_columns
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_FILE_BYTES = 256 << 20
 _MAX_ERROR_CHARS = 1000
@@ -29,10 +30,10 @@ _MIN_TEXT_ROWS = 3
 """A cell without a table is a training if its text holds a metric this often: a number that is
 printed once or twice is a result."""
 _MIN_TABLES = 2
-_RULED_TABLE = re.compile(r"^-{9,200}\n(?:\|[^\n]{1,200}\|\n){4,200}-{9,200}$", re.MULTILINE)
+_RULED_TABLE = lazy_pattern(r"^-{9,200}\n(?:\|[^\n]{1,200}\|\n){4,200}-{9,200}$", re.MULTILINE)
 """As the loggers of OpenAI's baselines, Spinning Up and Stable-Baselines print one for each update.
 No result looks like that, so that two of them are a training."""
-_PROGRESS = re.compile(r"<progress value='(\d{1,15})' max='(\d{1,15})'")
+_PROGRESS = lazy_pattern(r"<progress value='(\d{1,15})' max='(\d{1,15})'")
 """How the trainer's bar says the step and how many there will be."""
 
 

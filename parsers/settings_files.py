@@ -6,7 +6,6 @@ wrappers are removed.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from ppo_top.model import Batch, ConfigValue, Problem
@@ -14,11 +13,12 @@ from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.documents.json_values import first_object, settings_of
 from ppo_top.parsers.shared.documents.yaml_subset import MAX_YAML_LINE_CHARS, YamlReader
 from ppo_top.parsers.shared.text.line_splitter import LineSplitter
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_JSON_BYTES = 1 << 20
 _MAX_SETTINGS = 2000
-_TRACKER_WRAPPER = re.compile(r"^([^/]+)/value(?=/|$)")
-_TRACKER_KEYS = re.compile(r"^[^/]+/(?:desc|sort)$|^_wandb(?:/|$)|^wandb_version$")
+_TRACKER_WRAPPER = lazy_pattern(r"^([^/]+)/value(?=/|$)")
+_TRACKER_KEYS = lazy_pattern(r"^[^/]+/(?:desc|sort)$|^_wandb(?:/|$)|^wandb_version$")
 
 
 def unwrap_settings(found: Iterable[tuple[str, ConfigValue]]) -> dict[str, ConfigValue]:

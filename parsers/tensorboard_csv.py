@@ -5,16 +5,16 @@ A file does not hold its tag; its name does, with the slashes as underscores.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _HEADER = b"Wall time,Step,Value"
-_NAME = re.compile(r"(?:^|-)tag-(.+)$")
+_NAME = lazy_pattern(r"(?:^|-)tag-(.+)$")
 
 
 class TensorBoardCsvParser(NumberRowsParser):

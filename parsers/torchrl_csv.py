@@ -5,7 +5,6 @@ A file does not name its tag: its path does. `str` of Python wrote the numbers, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import PurePath
 
@@ -13,11 +12,12 @@ from ppo_top.parsers.base import Format
 from ppo_top.parsers.file_names import FILE_NAMES
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser, Places
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_LINE = re.compile(rb"-?\d{1,19},(?:-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf)|nan)")
-_LINE_START = re.compile(rb"-?\d{0,19}(?:,[-+\d.einfa]*)?")
+_LINE = lazy_pattern(rb"-?\d{1,19},(?:-?(?:\d+(?:\.\d+)?(?:e[-+]?\d+)?|inf)|nan)")
+_LINE_START = lazy_pattern(rb"-?\d{0,19}(?:,[-+\d.einfa]*)?")
 _SCALARS_FOLDER = "/scalars/"
-_LOG_NAME = re.compile(FILE_NAMES["bare_table"]["bare-table"])
+_LOG_NAME = lazy_pattern(FILE_NAMES["bare_table"]["bare-table"])
 """Names of tables without a header, of which this is one with two columns."""
 
 

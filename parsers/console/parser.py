@@ -23,6 +23,7 @@ from ppo_top.parsers.console.steps import progress_bars
 from ppo_top.parsers.file_names import UNSURE_CONSOLE_NAMES
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
 from ppo_top.parsers.shared.text.plain_text import to_plain_text
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _PEEK_BYTES = 1024
 _MAX_TORN_CHARS = 1 << 20
@@ -234,7 +235,7 @@ class ConsoleParser:
             self._reader.follow_bar(bar)
 
 
-_UNSURE_FILE_NAME = re.compile(rf"^(?:{UNSURE_CONSOLE_NAMES})", re.IGNORECASE)
+_UNSURE_FILE_NAME = lazy_pattern(rf"^(?:{UNSURE_CONSOLE_NAMES})", re.IGNORECASE)
 MIN_UNSURE_ROWS = 3
 """A file with such a name is a log if it begins with a metric that comes this often."""
 

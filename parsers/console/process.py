@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -32,6 +31,7 @@ from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.metric_names import numbers_training
 from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
 from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _SURE_OF_AXIS = 3
 """After as many steps of one kind, a coarser one in a line is not the step."""
@@ -39,8 +39,8 @@ _MAX_KINDS = 256
 _MOST_STEPS_A_RECORD = 10
 """A heading of more steps than that for each record so far does not count them."""
 
-_COUNT_OF_BLOCK = re.compile("(?i)num_?(?:time)?steps$")
-_TOTAL_OF_ALL = re.compile("(?i)total[ _]?(?:time|env )?steps$")
+_COUNT_OF_BLOCK = lazy_pattern("(?i)num_?(?:time)?steps$")
+_TOTAL_OF_ALL = lazy_pattern("(?i)total[ _]?(?:time|env )?steps$")
 _TABLE_BORDERS = ("|", "│")
 
 

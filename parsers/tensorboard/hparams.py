@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
 from ppo_top.model import ConfigValue
@@ -16,13 +15,14 @@ from ppo_top.parsers.shared.stores.protobuf import (
     messages,
     text,
 )
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_TABLE_RULE = re.compile(r"\s*:?-+:?\s*")
-_KEY = re.compile(r"[\w.\-/]{1,80}")
-_SEPARATOR = re.compile(r"[:=]")
+_TABLE_RULE = lazy_pattern(r"\s*:?-+:?\s*")
+_KEY = lazy_pattern(r"[\w.\-/]{1,80}")
+_SEPARATOR = lazy_pattern(r"[:=]")
 _SKIPPED_STARTS = ("#", "---", "- ")
-_NUMBER_TEXT = re.compile(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
-_INTEGER_TEXT = re.compile(r"[-+]?[0-9]+")
+_NUMBER_TEXT = lazy_pattern(r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?")
+_INTEGER_TEXT = lazy_pattern(r"[-+]?[0-9]+")
 _WORDS: dict[str, ConfigValue | None] = {"true": True, "false": False, "none": None, "null": None}
 _MAX_TEXT_CHARS = 300
 """Longer values (prompts, lists of layers) are of no use to rules and readers."""

@@ -13,7 +13,6 @@ The result depends only on the bytes and never on how they were cut.
 
 from __future__ import annotations
 
-import re
 import struct
 from array import array
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from enum import Enum, auto
 from ppo_top.model import Problem
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.tensorboard.crc32c import is_intact
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 HEADER_BYTES = 12
 OVERHEAD_BYTES = 16
@@ -35,7 +35,7 @@ TOO_LONG = "record too long, skipped"
 
 _unpack_length = struct.Struct("<Q").unpack_from
 _unpack_checksum = struct.Struct("<I").unpack_from
-_NOT_ZERO = re.compile(rb"[^\0]")
+_NOT_ZERO = lazy_pattern(rb"[^\0]")
 _ZEROS = bytes(4)
 _MAX_KNOWN_HEADERS = 1 << 12
 

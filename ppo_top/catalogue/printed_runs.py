@@ -6,11 +6,12 @@ import re
 from functools import cache
 
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 MAX_NAME_CHARS = 400
 """A longer path or name is not one."""
 
-_URL = re.compile(r"/runs/([\w-]+)")
+_URL = lazy_pattern(r"/runs/([\w-]+)")
 
 
 def printed_run(line: str) -> str:

@@ -11,6 +11,7 @@ from ppo_top.catalogue.table import NO_CONCEPT, TABLES_FOLDER, TagEntry, table_r
 from ppo_top.catalogue.trainers import Trainer
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 IGNORE = "ignore"
 """Marks a tag neither drawn nor judged: a copy on another axis, or not about training."""
@@ -27,15 +28,15 @@ MAYBE = "maybe"
 EITHER_SIGN = "either-sign"
 """Marks a name under which some scripts log a metric and others its negative."""
 
-_HISTOGRAM_SUMMARY = re.compile(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
-_LAST_NUMBER = re.compile(r"(?:_|(?<=[a-z]{3}))\d{1,2}$")
+_HISTOGRAM_SUMMARY = lazy_pattern(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
+_LAST_NUMBER = lazy_pattern(r"(?:_|(?<=[a-z]{3}))\d{1,2}$")
 """The number of an agent or a network, or of a file: `reward_1`, `actor_loss_2`, `rewards2`."""
 _OF_ONE_PRIORITY = 500
 """Added to the priority of a tag that is one agent's: the mean of all is preferred."""
-_CAMEL_CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_IN_PERCENT = re.compile(r"[\s_(]*(?:%|(?<=[\s_(])(?:pct|percent))\)?$", re.IGNORECASE)
+_CAMEL_CASE = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
+_IN_PERCENT = lazy_pattern(r"[\s_(]*(?:%|(?<=[\s_(])(?:pct|percent))\)?$", re.IGNORECASE)
 """`Win Rate%`, `success_rate_pct`: the unit of the number."""
-_MEAN_WINDOW = re.compile(r"_?\(\D*(\d+)\w*\)$")
+_MEAN_WINDOW = lazy_pattern(r"_?\(\D*(\d+)\w*\)$")
 """The window of a mean, after the name: `mean_reward_(last_100)`."""
 
 

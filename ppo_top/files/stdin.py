@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable
 from functools import partial
@@ -17,8 +16,9 @@ from ppo_top.files.update import STDIN_NAME, Source, SourceUpdate
 from ppo_top.model import Batch, RunEnd, State
 from ppo_top.parsers import FormatDetector, detect_by_content
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_MARKDOWN_FENCE = re.compile(rb"\A\s*(?:```|~~~)[\w-]{0,20}\r?\n")
+_MARKDOWN_FENCE = lazy_pattern(rb"\A\s*(?:```|~~~)[\w-]{0,20}\r?\n")
 """The first line of a paste from an issue or a chat."""
 PIPE_CLOSED = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker")
 

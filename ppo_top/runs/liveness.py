@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -14,6 +13,7 @@ from ppo_top.files.mirrors import mirrored_host
 from ppo_top.model import State
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import duration
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
     from ppo_top.runs.run import Run
@@ -38,7 +38,7 @@ LAST_STATES = (State.STARTING, State.FINISHED, State.ENDED, State.DIED)
 
 LOG_WRITERS = OpenFiles()
 
-_WRITER_IN_NAME = re.compile(r"tfevents\.\d+\.(?P<host>.+)\.(?P<pid>\d+)\.\d+")
+_WRITER_IN_NAME = lazy_pattern(r"tfevents\.\d+\.(?P<host>.+)\.(?P<pid>\d+)\.\d+")
 
 
 class RunStatus(NamedTuple):

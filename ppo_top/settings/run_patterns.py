@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 MAX_PATTERN_CHARS = 200
 MAX_WILDCARDS = 8
 """More of them could take forever to compare."""
 
-_PIECE = re.compile(r"\*\*/|\*\*|\*|\?|\{\w+\}")
+_PIECE = lazy_pattern(r"\*\*/|\*\*|\*|\?|\{\w+\}")
 
 PatternMatch = tuple[int, tuple[str, ...]]
 """(number of the entry, what stands for its words)."""

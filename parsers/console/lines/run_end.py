@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 
 from ppo_top.model import RunEnd, State
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_TRACEBACK_START = re.compile(r"\s*[+|\s]*(?:Exception Group )?Traceback \(most recent call last\)")
-_ERROR_LINE = re.compile(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?::\s.*|:)?")
+_TRACEBACK_START = lazy_pattern(
+    r"\s*[+|\s]*(?:Exception Group )?Traceback \(most recent call last\)"
+)
+_ERROR_LINE = lazy_pattern(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?::\s.*|:)?")
 _TRACEBACK_LINES = (" ", "\t", "+", "|", "The above exception was", "During handling of the above")
-_FATAL_STARTS = re.compile(
+_FATAL_STARTS = lazy_pattern(
     r"Killed$|\S+: line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted|Bus error)"
     r"|Segmentation fault|Fatal Python error|Aborted(?: \(core dumped\))?$|Bus error"
     r"|srun: error: |slurmstepd: error: |terminate called after"
@@ -23,7 +26,7 @@ _FATAL_WORDS = (
     "ChildFailedError",
     "(core dumped)",
 )
-_FINISHED_LINE = re.compile(
+_FINISHED_LINE = lazy_pattern(
     r"^(?:Training complete[d!.]|Training (?:has )?finished|MAX EPOCHS NUM!)", re.IGNORECASE
 )
 _STOPPED_BY_HAND = "KeyboardInterrupt"

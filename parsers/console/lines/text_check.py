@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from ppo_top.parsers.console.lines.encoding import Utf16Decoder
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_EXCLUDED_FILE_NAMES = re.compile(r"^debug|requirements", re.IGNORECASE)
+_EXCLUDED_FILE_NAMES = lazy_pattern(r"^debug|requirements", re.IGNORECASE)
 _SWANLAB_POINTS_START = b'{"index":'
 """Start of the point files of a SwanLab store, which are named .log."""
 _CONTROL_BYTES = bytes([*range(7), *range(0x0E, 0x1B)])
 """Bytes that no terminal output has: of another kind of file, or of damage."""
-_CONTROL = re.compile(b"[" + re.escape(_CONTROL_BYTES) + b"]")
+_CONTROL = lazy_pattern(b"[" + re.escape(_CONTROL_BYTES) + b"]")
 _MOST_CONTROL_SHARE = 0.02
 _MOST_UNDECODED_SHARE = 0.1
 _SMALLEST_HOLE_BYTES = 512

@@ -9,43 +9,46 @@ from ppo_top.model import UNKNOWN_TIME
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.names.metric_names import is_metric, step_axis
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_RANK = re.compile(
+_RANK = lazy_pattern(
     r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s"
 )
-_RAY_PROCESS = re.compile(r"\s*+\((?:([\w.:]{1,60}) )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?")
-_SRUN_LABEL = re.compile(r"\s{0,4}(\d{1,5}): ")
-_BEHAVIOUR = re.compile(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")
+_RAY_PROCESS = lazy_pattern(
+    r"\s*+\((?:([\w.:]{1,60}) )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?"
+)
+_SRUN_LABEL = lazy_pattern(r"\s{0,4}(\d{1,5}): ")
+_BEHAVIOUR = lazy_pattern(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")
 """ML-Agents trains several behaviours at once and prints a line for each."""
-_BLANKS = re.compile(r"[ |]*+")
+_BLANKS = lazy_pattern(r"[ |]*+")
 _CLOCK_PATTERN = (
     r"\[?(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)"
     r"(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\]?"
 )
-_CLOCK = re.compile(_CLOCK_PATTERN)
+_CLOCK = lazy_pattern(_CLOCK_PATTERN)
 CLOCK_BYTES = re.compile(r"\((?!\?)").sub("(?:", _CLOCK_PATTERN).encode()
 """Expression of a clock, without groups."""
-_SHORT_CLOCK = re.compile(
+_SHORT_CLOCK = lazy_pattern(
     r"\[?(?:(?:\d\d-\d\d |\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
     r"|(?:\d{4}-)?\d\d-\d\d[_ ]\d\d-\d\d-\d\d)\]?(?=[\s:\]|-])"
 )
-_LEVEL_PREFIX = re.compile(
+_LEVEL_PREFIX = lazy_pattern(
     r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?"
 )
 _LOG_LEVELS = ("INFO", "DEBUG", "WARN", "TRACE", "NOTICE", "SUCCESS")
-_GLOG_PREFIX = re.compile(
+_GLOG_PREFIX = lazy_pattern(
     r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9}\s{1,8}\d{1,20} [\w./<>-]{1,120}:\d{1,6}\] "
 )
 """absl's and glog's: level, month and day, thread, place in the source."""
-_SOURCE_LOCATION = re.compile(
+_SOURCE_LOCATION = lazy_pattern(
     r"(?:\w[\w.]{0,80}(?:\s?[-|:–—])?\s{1,4}(?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)\b))|"
     r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|–—]{1,2}(?=\s)"
 )
 
 
-_QUOTE = re.compile(r"(?:>\s?){1,8}(?=\S)")
+_QUOTE = lazy_pattern(r"(?:>\s?){1,8}(?=\S)")
 """Marks of a quoted text in mail and Markdown."""
-_CONTAINER = re.compile(
+_CONTAINER = lazy_pattern(
     r"[a-z0-9][\w.-]{0,80}[-_]\d{1,4}\s{1,24}\|\s(?=\S)"  # docker compose
     r"|\[pod/[\w./-]{1,200}\]\s"  # kubectl logs --prefix
     r"|(?:stdout|stderr) [FP] "  # a container runtime's file
@@ -53,15 +56,15 @@ _CONTAINER = re.compile(
     r"[\w./@-]{1,80}(?:\[\d{1,10}\])?: "  # journald
 )
 _TUPLE_ITEM = rf"'[^'\\]*+(?:\\t[^'\\]*+)*+'|{NUMBER_PATTERN}"
-_FIRST_WORD = re.compile(r"[A-Za-z_]\w{0,40}[=:, |]{1,2}(?=[ \w.+-])")
+_FIRST_WORD = lazy_pattern(r"[A-Za-z_]\w{0,40}[=:, |]{1,2}(?=[ \w.+-])")
 _MAX_PREFIXES = 8
-_LINE_NUMBER = re.compile(r"\s{0,6}(\d{1,6})(\.?)(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
+_LINE_NUMBER = lazy_pattern(r"\s{0,6}(\d{1,6})(\.?)(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
 """Of an editor or a web page; with a dot that of an item in a Markdown list."""
-_PRINTED_TUPLE = re.compile(
+_PRINTED_TUPLE = lazy_pattern(
     rf"\((?:{_TUPLE_ITEM}), (?:(?:{_TUPLE_ITEM}), ){{0,40}}(?:{_TUPLE_ITEM})\)\s*+"
 )
 """What Python 2 makes of `print("Episode", 3, "reward", 21.5)`."""
-_ROW_OF_NUMBERS = re.compile(
+_ROW_OF_NUMBERS = lazy_pattern(
     r"(?:[\s|]*+(?:[-+\d.][\d.,e+-]*+|nan|inf|No Log))*+[\s|]*+$", re.IGNORECASE
 )
 """The cells of a table; a line number stands before text."""

@@ -7,22 +7,23 @@ import re
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_HEADING = re.compile(
+_HEADING = lazy_pattern(
     r"\s*Learning iteration \d+/\d+\s*$|=== \[[^\]]{1,80}\] - METRICS STEP \d+ ==="
 )
-_ROW = re.compile(
+_ROW = lazy_pattern(
     rf"\s*+([A-Za-z/_][^:|{{}}\t]{{0,120}})(?::\s++|\t\s*+)({NUMBER_PATTERN})"
     rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?"
     r"\s?(?:s|seconds|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
 )
-_BLANK_ROW = re.compile(
+_BLANK_ROW = lazy_pattern(
     rf"\s*+([A-Za-z][\w ]{{1,60}}?)\s{{1,40}}+({NUMBER_PATTERN})"
     rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?\s*+$"
 )
 """`average return  21.5`, below a heading."""
 _INDENT = " " * 8
-_REST = re.compile(
+_REST = lazy_pattern(
     r"\s{8,}(?:Mean [\w ]{1,40}|(?:Collection|Learning|Iteration) time|Steps per second): "
 )
 

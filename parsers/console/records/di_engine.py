@@ -6,18 +6,17 @@ serial collectors of DI-engine 0.5.3. Tags begin with the worker, since all have
 
 from __future__ import annotations
 
-import re
-
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _LEARNER, _COLLECTOR, _EVALUATOR = "learner", "collector", "evaluator"
-_RESULT = re.compile(r"=== Training Iteration (\d{1,15}) Result ===")
+_RESULT = lazy_pattern(r"=== Training Iteration (\d{1,15}) Result ===")
 _COLLECTED = "collect end:"
 _EVALUATED = "[EVALUATOR]env "
 """One episode of an evaluation, whose mean follows."""
-_GRID_ROW = re.compile(r"\s*\|\s(Name|Value)\s+\|(.{1,2000})\|\s*")
-_LIST_ROW = re.compile(rf"\s*([a-z_]{{1,60}}): ({NUMBER_PATTERN})\s*")
+_GRID_ROW = lazy_pattern(r"\s*\|\s(Name|Value)\s+\|(.{1,2000})\|\s*")
+_LIST_ROW = lazy_pattern(rf"\s*([a-z_]{{1,60}}): ({NUMBER_PATTERN})\s*")
 _STEP_NAME = "train_iter"
 
 

@@ -10,24 +10,25 @@ import re
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.metric_names import is_reward, step_axis
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_HEADING_CHARS = 160
 _START = r"\W{0,80}(?:(?:start|begin)(?:ing)?|final|now|running|开始)?[ :]{0,2}(?:the )?"
-_EVALUATION = re.compile(
+_EVALUATION = lazy_pattern(
     rf"{_START}(?:(?:evaluation|evaluating|testing|test phase)(?![\w/])|评估|测试)\D*",
     re.IGNORECASE,
 )
-_TRAINING = re.compile(rf"{_START}(?:(?:training|train phase)(?![\w/])|训练)\D*", re.IGNORECASE)
-_LABEL = re.compile(
+_TRAINING = lazy_pattern(rf"{_START}(?:(?:training|train phase)(?![\w/])|训练)\D*", re.IGNORECASE)
+_LABEL = lazy_pattern(
     r"\W{0,8}(?:eval(?:uat(?:ion|ing|e))?|test(?:ing)?|val(?:id(?:ation)?)?)"
     r"(?:\s?[\]):|]\W{0,8}|\s?\.{3}\s{0,8}|\s{1,8}[-–—]{1,2}\s{1,8}"
     r"|\s{1,8}(?=(?:episode|ep|step|iteration|iter|epoch|update)\b))",
     re.IGNORECASE,
 )
-_LONE_REWARD = re.compile(
+_LONE_REWARD = lazy_pattern(
     rf"([A-Za-z]\w{{0,20}}(?: [A-Za-z]\w{{0,20}}){{0,2}}) ({NUMBER_PATTERN})\s*"
 )
-_COUNTED = re.compile(
+_COUNTED = lazy_pattern(
     r"\W{0,8}(?:eval(?:uation)?|test)\s{1,8}\d{1,9}\s?/\s?\d{1,9}\b[\s:|,-]{1,8}", re.I
 )
 """`Test 20/100  Score: 2.60`: so many of the episodes of an evaluation are done."""

@@ -9,16 +9,15 @@ Lines are held until the record is whole; if it never is, they are given back as
 
 from __future__ import annotations
 
-import re
-
 from ppo_top.parsers.shared.documents.printed_dict import parse_items
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, unwrap_numbers
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_LINES = 100
 _MAX_CHARS = 1 << 15
 _NARROWEST, _WIDEST = 40, 240
-_PAIRS_START = re.compile(r"step:\d{1,15} - \S")
-_PAIR = re.compile(rf"[^\s:]{{1,200}}:\s?{NUMBER_PATTERN}")
+_PAIRS_START = lazy_pattern(r"step:\d{1,15} - \S")
+_PAIR = lazy_pattern(rf"[^\s:]{{1,200}}:\s?{NUMBER_PATTERN}")
 
 
 class JoinedLines:

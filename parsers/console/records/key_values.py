@@ -20,6 +20,7 @@ from ppo_top.parsers.shared.text.number_text import (
     as_step,
     parse_number,
 )
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 MAX_PAIRS_LINE_CHARS = 8192
 """Longer lines are not searched for pairs."""
@@ -29,7 +30,7 @@ _UNIT_NAMES = (
 )
 _UNIT_PATTERN = rf"(?:{_UNIT_NAMES}(?![\w/])|\s{_UNIT_NAMES}(?=\s*+(?:$|[,;|)\]])))?"
 _NAME_WORD_PATTERN = rf"[A-Za-z(%#{languages.LETTERS}][\w%./()@#+\-^]*+"
-_PAIR = re.compile(
+_PAIR = lazy_pattern(
     rf"(?P<key>{_NAME_WORD_PATTERN}(?:[ ]{{1,2}}{_NAME_WORD_PATTERN}){{0,5}}?|@?[A-Za-z_]\w*)"
     rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
     rf"(?P<value>{NUMBER_PATTERN})(?:(?P<scale>[kKM])(?!\w))?"
@@ -42,23 +43,23 @@ _DECORATION = (
     r"\U0001f000-\U0001faff\ufe0f\u200d"
 )
 """Arrows, box drawing, shapes and emoji: what scripts put before a name."""
-_SEPARATORS = re.compile(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
-_FIELD_SEPARATOR = re.compile(r"[^\S\t]*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z])")
-_LEADING_NUMBER = re.compile(
+_SEPARATORS = lazy_pattern(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
+_FIELD_SEPARATOR = lazy_pattern(r"[^\S\t]*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z])")
+_LEADING_NUMBER = lazy_pattern(
     r"(?P<number>\d{1,15})(?:st|nd|rd|th)?(?: (?P<unit>[A-Za-z]{2,10})(?=[ :,;|]))??"
     r"\s?(?:[:,;|]|-{1,3}>?|=>)?\s{1,8}+(?=[A-Za-z])"
 )
 """`120 reward: 21.5 loss: 0.3`, as `print(step, "reward:", ...)` writes it; `120 episodes: ...`."""
 _FEWEST_PAIRS_OF_LAYOUT = 4
 _STATISTICS = frozenset({"std", "min", "max", "median"})
-_MEAN = re.compile(r"[ _](?:mean|avg|average|std|min|max|median)$", re.IGNORECASE)
+_MEAN = lazy_pattern(r"[ _](?:mean|avg|average|std|min|max|median)$", re.IGNORECASE)
 """`reward mean=0.8 std=0.2`: the second number is the reward's, too."""
 _EPISODE_COUNT_NAMES = (
     *("episodes", "nepisodes", "numepisodes", "episodecount"),
     *languages.EPISODE_COUNTS,
 )
 _FEWEST_PAIRS_BEFORE_WORDS = 2
-_FINISHED_STEP = re.compile(
+_FINISHED_STEP = lazy_pattern(
     r"\W{0,9}((?:[Ee]pisode|[Ee]p|EP|[Ee]poch|[Ii]teration|[Uu]pdate|[Ss]tep) \d{1,15}) {1,2}"
     r"[^\W\d_]{1,20}\W{0,3}"
 )
@@ -67,11 +68,13 @@ _FEWEST_LETTERS = 3
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 """`Step 10K | reward 20.5`."""
 _STEP_LETTERS = ("t", "i", "k", "n")
-_FINISHED = re.compile(r"^(?:completed|done|ended|finished|over)(?: with)? ")
+_FINISHED = lazy_pattern(r"^(?:completed|done|ended|finished|over)(?: with)? ")
 """`Episode 7 completed with score: 21.5`."""
-_TENSORFLOW_VARIABLE = re.compile(r"/(?:kernel|bias|beta|gamma|w|b|weights|logstd)(?:_\d{1,3})?:\S")
+_TENSORFLOW_VARIABLE = lazy_pattern(
+    r"/(?:kernel|bias|beta|gamma|w|b|weights|logstd)(?:_\d{1,3})?:\S"
+)
 """`actor/dense/kernel:0 <- actor/dense/kernel:0 + noise`: the number is part of its name."""
-_CLOCK_START = re.compile(r"^\d{1,3}:\d\d")
+_CLOCK_START = lazy_pattern(r"^\d{1,3}:\d\d")
 
 
 class Pair(NamedTuple):

@@ -6,7 +6,6 @@ numbers of a record are, and later ones need only a search for numbers. Prose is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from ppo_top.model import ConfigValue
@@ -15,8 +14,9 @@ from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import key_values
 from ppo_top.parsers.console.records.normal_form import normalise_line
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_NUMBER_IN_LINE = re.compile(rf"(?<![\w.@/%()#+\-^])({NUMBER_PATTERN})(?!\w|\.\d)")
+_NUMBER_IN_LINE = lazy_pattern(rf"(?<![\w.@/%()#+\-^])({NUMBER_PATTERN})(?!\w|\.\d)")
 _NUMBER_MARK = "\0"
 _CLOCK_MARK = "\0:\0"
 _FIRST_PROBE = 7_000_001

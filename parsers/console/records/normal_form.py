@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import partial
 
 from ppo_top.parsers.console.records import slashed_names
 from ppo_top.parsers.shared.names import languages, metric_names
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, unwrap_numbers
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_BRACKETED_COUNT = re.compile(r"\[\s{0,9}(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
-_LEADING_COUNT = re.compile(
+_BRACKETED_COUNT = lazy_pattern(r"\[\s{0,9}(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
+_LEADING_COUNT = lazy_pattern(
     r"^\s{0,16}+[\[(]?\s{0,9}(\d{1,15})\s?/\s?(\d{1,15})\s?[\])]?[:,]?\s{1,16}+"
     r"(?=[A-Za-z].*[=:]\s?[-+.\d]|(?i:reward|return|score|loss)s?\s[-+.\d]"
     r"|[A-Za-z]\w{0,20} [-+.\d][\d.e+-]{0,20} \|)"
@@ -19,77 +19,79 @@ _LEADING_COUNT = re.compile(
 """A loop's own count, without a name: `[12/400] steps=2048 return=21.5`; not `[1/3] Self-play`.
 
 Pairs without a sign between have bars: `51000 / 1000000 eps 0.9 | avgR -0.9`."""
-_BRACKETED_EPISODES = re.compile(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
+_BRACKETED_EPISODES = lazy_pattern(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
 """How many episodes are done, with the unit behind the number: `[   1000 eps] reward=0.6`."""
-_BRACKETED_WORDS = re.compile(r"\[([A-Za-z][^\[\]=]{0,60})\]")
-_LABEL = re.compile(
+_BRACKETED_WORDS = lazy_pattern(r"\[([A-Za-z][^\[\]=]{0,60})\]")
+_LABEL = lazy_pattern(
     r"^\[[A-Za-z][\w .-]{0,30}\](?:(?=\[)| (?=(?:[Cc]ompleted |[Ff]inished )?[Ee]pisode:? #?\d))"
 )
 """`[grpo][step=12] reward=0.5`, `[Simple DQN] Episode 3, Reward: 21.5`."""
-_ACME_LINE = re.compile(
+_ACME_LINE = lazy_pattern(
     rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
 )
 """Acme's terminal: several loops print pairs of the same names, `[Learner] Loss = 0.06 | ...`."""
-_TABBED_SEPARATOR = re.compile(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
-_LEADING_STEP = re.compile(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
+_TABBED_SEPARATOR = lazy_pattern(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
+_LEADING_STEP = lazy_pattern(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
 """keras-rl starts its lines with the step: `1024/50000: episode: 12, ...`."""
-_ORDINAL = re.compile(r"#\s?(?=\d|[Ee]p)")
-_MEAN_REMARK = re.compile(r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])")
+_ORDINAL = lazy_pattern(r"#\s?(?=\d|[Ee]p)")
+_MEAN_REMARK = lazy_pattern(
+    r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])"
+)
 """What is averaged: `Mean reward (last 100 episodes): 195.2`."""
-_NUMBER_LIST = re.compile(
+_NUMBER_LIST = lazy_pattern(
     rf"[A-Za-z]\w{{0,30}}(?: \w{{1,30}}){{0,3}}[ :=]{{1,3}}"
     rf"\[\s{{0,8}}{NUMBER_PATTERN}(?:,?\s{{1,8}}{NUMBER_PATTERN}){{1,40}}\s{{0,8}}\]"
 )
 """`actions [0.1, 0.9]`: several numbers under one name; `[1,000]` is one."""
 _MOST_AGENTS = 8
-_EPOCH_AND_STEP = re.compile(
+_EPOCH_AND_STEP = lazy_pattern(
     r"\bEpoch\s?:?\s?\[\s?(\d{1,9})(?:/(\d{1,9}))?\s?\]\s?[(\[]\s{0,9}(\d{1,15})/(\d{1,15})[)\]]"
 )
 """minimind prints `Epoch:[2/3](47/9751)`, with epochs from 1; torchvision's examples
 `Epoch: [1][ 47/9751]`, with epochs from 0."""
-_SHARE_DONE = re.compile(r"(?<=\d) ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\)")
+_SHARE_DONE = lazy_pattern(r"(?<=\d) ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\)")
 """`Steps: 1000 (5%)`."""
-_GLUED_STEP = re.compile(
+_GLUED_STEP = lazy_pattern(
     r"\b((?i:episode|epoch|iteration|iter|ep|step))[-_]?(?=\d{1,12}(?:[:,|\s]|$))"
 )
 """`Episode7: reward 21.5`, `EP_7 reward 21.5`."""
-_GLUED_DIGIT = re.compile(r"[ehnprEHNPR][-_]?\d")
+_GLUED_DIGIT = lazy_pattern(r"[ehnprEHNPR][-_]?\d")
 """In each of them, and found sooner."""
 _WINDOW_WORDS = tuple(
     spell(word)
     for word in ("over", "of", "in", "for", "last", "past", "previous")
     for spell in (str, str.capitalize, str.upper)
 )
-_WINDOW = re.compile(
+_WINDOW = lazy_pattern(
     r"(?i)(?:(?<=reward|return|length)|(?<=rewards|returns)|(?<=score)|(?<=scores))"
     r" (?:(?:over|of|in|for) (?:the )?((?:last |past |previous )?\d{1,7} \w{1,12})"
     r"|((?:last|past|previous) \d{1,7} \w{1,12}))(?=\s?[:=])"
 )
 """`Average reward over last 100 episodes: 21.5`, `Avg reward last 100 episodes: 21.5`."""
-_COUNT_INSIDE = re.compile(
+_COUNT_INSIDE = lazy_pattern(
     r"(?i)\b(mean|avg|average) (\d{1,4}) (episodes?) (reward|return|score|length)"
 )
 """`mean 100 episode reward: 21.5`, as the old baselines call it."""
-_ARROW = re.compile(r"(?<=[A-Za-z]) ?(?:is )?(?:-{1,3}>|={1,3}>|→) ?(?=[-+.]?\d)")
+_ARROW = lazy_pattern(r"(?<=[A-Za-z]) ?(?:is )?(?:-{1,3}>|={1,3}>|→) ?(?=[-+.]?\d)")
 """`total_reward -> 21.5`, `Avg Reward is ==> 21.5`."""
-_STARS = re.compile(r"(?i)\b(episode|epoch|iteration|step) \* (\d{1,15}) \* ")
+_STARS = lazy_pattern(r"(?i)\b(episode|epoch|iteration|step) \* (\d{1,15}) \* ")
 """Keras' example of DDPG: `Episode * 12 * Avg Reward is ==> -198.5`."""
-_HEADING = re.compile(
+_HEADING = lazy_pattern(
     r"(?i)^(\W{2,20}(?:episode|epoch|iteration|update|step) #?\d{1,15}"
     r"|(?:episode|epoch|iteration|update|step) #?\d{1,15}(?=[^:]{1,20}:\s*$))"
     r" (?:statistics|stats|summary|completed?|finished|done|results?|report|metrics)(?=\W{0,20}$)"
 )
 """`=== Episode 12 Statistics ===` and `Episode 12 Complete:` stand over lines of the episode."""
 _HEADING_ENDS = ("=", "-", "*", "#", "~", ":")
-_DECIMAL_COMMA = re.compile(
+_DECIMAL_COMMA = lazy_pattern(
     r"([:=] -?\d{1,15}),(\d{1,2}|\d{4,15}|(?<=\b0,)\d{3})(?=$|[^\d,.\w]|,\s)"
 )
 """`Reward: -8939,52`, as locales of most of Europe write it; `1,234` may be a thousand."""
-_BEFORE_PAIRS = re.compile(r"[^:|]{1,40}[:|] ")
-_ARE_PAIRS = re.compile(
+_BEFORE_PAIRS = lazy_pattern(r"[^:|]{1,40}[:|] ")
+_ARE_PAIRS = lazy_pattern(
     rf"([A-Za-z]\w{{0,30}}(?: \w{{1,20}}){{0,2}}) is ({NUMBER_PATTERN})(?: and |, | \| |$)"
 )
-_WIDE_BLANKS = re.compile(r"[^\S\t]{4,}+")
+_WIDE_BLANKS = lazy_pattern(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""
 
 
@@ -158,27 +160,33 @@ def _remark_as_word(match: re.Match[str]) -> str:
     return re.sub("[ =]", "_", match[0])
 
 
+def _replacing(
+    pattern: re.Pattern[str], replacement: str | Callable[[re.Match[str]], str]
+) -> Callable[[str], str]:
+    return lambda text: pattern.sub(replacement, text)
+
+
 _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("Epoch", partial(_EPOCH_AND_STEP.sub, _steps_of_all_epochs)),
+    ("Epoch", _replacing(_EPOCH_AND_STEP, _steps_of_all_epochs)),
     ("", lambda text: slashed_names.spell_out(unwrap_numbers(text))),
-    (": episode: ", partial(_LEADING_STEP.sub, r"step \1, ")),
-    ("/", partial(_LEADING_COUNT.sub, r"iteration \1/\2, ")),
-    ("\t", partial(_TABBED_SEPARATOR.sub, r"\1 ")),
-    ("%)", partial(_SHARE_DONE.sub, "")),
+    (": episode: ", _replacing(_LEADING_STEP, r"step \1, ")),
+    ("/", _replacing(_LEADING_COUNT, r"iteration \1/\2, ")),
+    ("\t", _replacing(_TABBED_SEPARATOR, r"\1 ")),
+    ("%)", _replacing(_SHARE_DONE, "")),
     (" ", _strip_heading),
-    (",", partial(_DECIMAL_COMMA.sub, r"\1.\2")),
+    (",", _replacing(_DECIMAL_COMMA, r"\1.\2")),
     (" is ", _spell_pairs),
-    ("#", partial(_ORDINAL.sub, "")),
+    ("#", _replacing(_ORDINAL, "")),
     (":- ", lambda text: text.replace(":- ", ": ")),
     ("'s ", lambda text: text.replace("'s ", " ")),
     ("", _part_glued_steps),
-    (" * ", partial(_STARS.sub, r"\1 \2, ")),
-    (">", partial(_ARROW.sub, ": ")),
-    ("→", partial(_ARROW.sub, ": ")),
-    (" episode", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),
-    (" Episode", partial(_COUNT_INSIDE.sub, r"\1_\2_\3_\4")),
-    *((f" {word} ", partial(_WINDOW.sub, r" (\1\2)")) for word in _WINDOW_WORDS),
-    ("(", partial(_MEAN_REMARK.sub, _remark_as_word)),
+    (" * ", _replacing(_STARS, r"\1 \2, ")),
+    (">", _replacing(_ARROW, ": ")),
+    ("→", _replacing(_ARROW, ": ")),
+    (" episode", _replacing(_COUNT_INSIDE, r"\1_\2_\3_\4")),
+    (" Episode", _replacing(_COUNT_INSIDE, r"\1_\2_\3_\4")),
+    *((f" {word} ", _replacing(_WINDOW, r" (\1\2)")) for word in _WINDOW_WORDS),
+    ("(", _replacing(_MEAN_REMARK, _remark_as_word)),
     ("[", _unwrap_brackets),
 )
 """What is rewritten in lines that hold a sign of it, in this order."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.documents.yaml_subset import YamlReader
 from ppo_top.parsers.shared.names.axes import parse_unix_time
 from ppo_top.parsers.shared.text.number_text import as_step
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 RESULT_STARTS = (
     *("Result for ", "agent_timesteps_total: ", "custom_metrics: {}"),
@@ -17,8 +16,8 @@ RESULT_STARTS = (
 """Start of a result: Tune names the trial; RLlib's pretty_print starts with its first name, and a
 paste with the first one that is of interest."""
 
-_TRIAL_LINE = re.compile(r"Result for (\S{1,200}):\s*")
-_RESULT_ROW = re.compile(r" {0,60}[^\s:]{1,200}:(?: .*)?")
+_TRIAL_LINE = lazy_pattern(r"Result for (\S{1,200}):\s*")
+_RESULT_ROW = lazy_pattern(r" {0,60}[^\s:]{1,200}:(?: .*)?")
 _STEP_KEY = "training_iteration"
 _TIME_KEY = "timestamp"
 _MAX_VALUES = 4096

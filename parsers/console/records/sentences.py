@@ -8,36 +8,37 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.metric_names import step_axis
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_EPISODE_START = re.compile(
+_EPISODE_START = lazy_pattern(
     r"\W{0,8}(?:(?:[Ff]inished|[Cc]ompleted|[Ee]nded|[Ee]nd of) )?[Ee]pisode:?\s?#?\s?(\d{1,15})\b"
 )
-_REWARD = re.compile(
+_REWARD = lazy_pattern(
     rf"\b(reward|return|score)s?\b\W{{0,3}}?(?:(?:of|is|was)\W{{1,3}}?)?({NUMBER_PATTERN})(?![\w.])",
     re.IGNORECASE,
 )
-_EPISODE_INSIDE = re.compile(
+_EPISODE_INSIDE = lazy_pattern(
     rf"\b(reward|return|score)s?\s(?:in|for|of|at)\s(?:the\s)?[Ee]pisode:?\s?#?(\d{{1,15}})\b\W{{0,3}}?"
     rf"(?:(?:is|was)\W{{1,3}}?)?({NUMBER_PATTERN})(?![\w.])",
     re.IGNORECASE,
 )
 """`Total reward in episode 12 is 21.5`."""
-_TOTALS = re.compile(
+_TOTALS = lazy_pattern(
     rf"\b(episode (?:reward|return|score)(?: total)?) was ({NUMBER_PATTERN})\W{{1,3}}?"
     rf"(?:(running mean)\W{{1,3}}?({NUMBER_PATTERN}))?"
 )
 """Karpathy's Pong: `resetting env. episode reward total was -21.0. running mean: -20.5`."""
-_LENGTH = re.compile(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
-_EPISODE_AND_NUMBER = re.compile(
+_LENGTH = lazy_pattern(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
+_EPISODE_AND_NUMBER = lazy_pattern(
     rf"\W{{0,8}}[Ee]pisode\s?#?(\d{{1,15}})\s?(?::|=|-{{1,2}}>?|=>)\s?({NUMBER_PATTERN})\W{{0,3}}"
 )
 """`Episode 12: 21.5`: nothing says what it measures."""
-_STEP_IN_WORDS = re.compile(
+_STEP_IN_WORDS = lazy_pattern(
     r"(?:^|(?<= ))(?:[Aa]fter|[Aa]t) (?:"
     r"(\d{1,15}) (episode|(?:time)?step|iteration|epoch|update|frame|game)s?"
     r"|(episode|(?:time)?step|iteration|epoch|update|frame|game)s? #?(\d{1,15}))\b,?"
 )
-_EVALUATION_START = re.compile(r"(?i)eval\w{0,8}(?: results?)?\s*+[:,-]\s*+")
+_EVALUATION_START = lazy_pattern(r"(?i)eval\w{0,8}(?: results?)?\s*+[:,-]\s*+")
 _MAX_CHARS = 300
 
 

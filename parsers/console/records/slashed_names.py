@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _WORD = r"[A-Za-z][\w-]{0,20}+"
 _PART = r"(?i:mean|avg|average|median|min|max|std|actor|critic|policy|value|entropy|pi|v|q)"
@@ -12,11 +13,11 @@ _VALUES = (
     rf"[ ]?[:=]?[ ]{{0,8}}+"
     rf"(?P<values>{NUMBER_PATTERN}(?:(?:[ ]?/[ ]?|,[ ]){NUMBER_PATTERN}){{1,6}})(?![\w/]|\.\d)"
 )
-_IN_BRACKETS = re.compile(
+_IN_BRACKETS = lazy_pattern(
     rf"(?P<before>{_WORD}(?:[ ]{_WORD}){{0,3}})[ ]?"
     rf"[(\[](?P<names>{_WORD}(?:/{_WORD}){{1,6}})[)\]](?P<after>){_VALUES}"
 )
-_BARE = re.compile(
+_BARE = lazy_pattern(
     rf"(?P<before>(?:{_WORD}[ ])?)(?<![\w/])(?P<names>{_PART}(?:/{_PART}){{1,6}})"
     rf"(?P<after>(?:[ ]{_WORD}){{0,2}})(?=[ ]?[:=]){_VALUES}"
 )

@@ -11,6 +11,7 @@ from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN as _NUMBER
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 
 class TrainerLine(NamedTuple):
@@ -26,7 +27,7 @@ class TrainerLine(NamedTuple):
 TRAINER_LINES = (
     TrainerLine(
         "Eval num_timesteps=",
-        re.compile(
+        lazy_pattern(
             rf"Eval num_timesteps=(?P<step>\d+), "
             rf"episode_reward=(?P<mean>{_NUMBER}) \+/- (?P<std>{_NUMBER})"
         ),
@@ -34,12 +35,12 @@ TRAINER_LINES = (
     ),
     TrainerLine(
         "Episode length: ",
-        re.compile(rf"Episode length: (?P<mean>{_NUMBER}) \+/- (?P<std>{_NUMBER})"),
+        lazy_pattern(rf"Episode length: (?P<mean>{_NUMBER}) \+/- (?P<std>{_NUMBER})"),
         {"mean": "eval/episode_length", "std": "eval/episode_length_std"},
     ),
     TrainerLine(
         "raining complete",
-        re.compile(
+        lazy_pattern(
             rf"Training complete\w*\W+[Mm]ean reward\s*[:=] ?"
             rf"(?P<mean>{_NUMBER}) (?:\+/-|±) (?P<std>{_NUMBER})"
         ),
@@ -47,12 +48,12 @@ TRAINER_LINES = (
     ),
     TrainerLine(
         "evaluation: ",
-        re.compile(rf"\d+-episode evaluation: (?P<mean>{_NUMBER}) (?:\+/-|±) (?P<std>{_NUMBER})"),
+        lazy_pattern(rf"\d+-episode evaluation: (?P<mean>{_NUMBER}) (?:\+/-|±) (?P<std>{_NUMBER})"),
         {"mean": "eval/mean_reward", "std": "eval/std_reward"},
     ),
     TrainerLine(
         "Fps is (",
-        re.compile(
+        lazy_pattern(
             rf"Fps is \(10 sec: (?P<fps>{_NUMBER}),.{{0,80}}?\)\. Total num frames: (?P<step>\d+)\."
         ),
         {"fps": "perf/_fps"},
@@ -60,18 +61,18 @@ TRAINER_LINES = (
     ),
     TrainerLine(
         "Avg episode reward: [(",
-        re.compile(rf"Avg episode reward: \[\(\d+, '(?P<reward>{_NUMBER})'\)"),
+        lazy_pattern(rf"Avg episode reward: \[\(\d+, '(?P<reward>{_NUMBER})'\)"),
         {"reward": "reward/reward"},
         finite=True,
     ),
     TrainerLine(
         ": test_reward: ",
-        re.compile(rf"^Epoch #\d+: test_reward: (?P<mean>{_NUMBER}) ± (?P<std>{_NUMBER}), best"),
+        lazy_pattern(rf"^Epoch #\d+: test_reward: (?P<mean>{_NUMBER}) ± (?P<std>{_NUMBER}), best"),
         {"mean": "test/reward", "std": "test/reward_std"},
     ),
     TrainerLine(
         "Std of Reward: ",
-        re.compile(
+        lazy_pattern(
             rf"Step: (?P<step>\d+)\.? (?:Time Elapsed: [\d.]+ s\.? )?"
             rf"Mean Reward: (?P<mean>{_NUMBER})\. Std of Reward: (?P<std>{_NUMBER})\."
         ),
@@ -79,7 +80,7 @@ TRAINER_LINES = (
     ),
     TrainerLine(
         "training episodes: mean/median reward ",
-        re.compile(
+        lazy_pattern(
             rf"mean/median reward (?P<mean>{_NUMBER})/(?P<median>{_NUMBER}), "
             rf"min/max reward (?P<min>{_NUMBER})/(?P<max>{_NUMBER})"
         ),
@@ -87,34 +88,34 @@ TRAINER_LINES = (
     ),
     TrainerLine(
         ", total num timesteps ",
-        re.compile(
+        lazy_pattern(
             r"total num timesteps (?P<step>\d{1,15})/(?P<total>\d{1,15}), FPS (?P<fps>\d{1,9})"
         ),
         {"fps": "FPS"},
     ),
     TrainerLine(
         "average episode rewards is ",
-        re.compile(rf"average episode rewards is (?P<reward>{_NUMBER})"),
+        lazy_pattern(rf"average episode rewards is (?P<reward>{_NUMBER})"),
         {"reward": "average_episode_rewards"},
     ),
     TrainerLine(
         "incre win rate is ",
-        re.compile(rf"^incre win rate is (?P<rate>{_NUMBER})\.?$"),
+        lazy_pattern(rf"^incre win rate is (?P<rate>{_NUMBER})\.?$"),
         {"rate": "incre_win_rate"},
     ),
     TrainerLine(
         "eval win rate is ",
-        re.compile(rf"^eval win rate is (?P<rate>{_NUMBER})\.?$"),
+        lazy_pattern(rf"^eval win rate is (?P<rate>{_NUMBER})\.?$"),
         {"rate": "eval_win_rate"},
     ),
     TrainerLine(
         "Average Reward after ",
-        re.compile(rf"Average Reward after \d{{1,9}} episodes: (?P<reward>{_NUMBER})"),
+        lazy_pattern(rf"Average Reward after \d{{1,9}} episodes: (?P<reward>{_NUMBER})"),
         {"reward": "Average Reward"},
     ),
     TrainerLine(
         ": policy_step=",
-        re.compile(
+        lazy_pattern(
             rf"^Rank-\d{{1,6}}: policy_step=(?P<step>\d{{1,15}}), "
             rf"reward_env_\d{{1,6}}=\[?(?P<reward>{_NUMBER})"
         ),
@@ -122,24 +123,24 @@ TRAINER_LINES = (
     ),
     TrainerLine(
         "Evaluation over ",
-        re.compile(rf"^Evaluation over \d{{1,9}} episodes: (?P<mean>{_NUMBER})$"),
+        lazy_pattern(rf"^Evaluation over \d{{1,9}} episodes: (?P<mean>{_NUMBER})$"),
         {"mean": "eval/mean_reward"},
     ),
     TrainerLine(
         " Train step ",
-        re.compile(
+        lazy_pattern(
             r"Epoch \d+/\d+ Step \d+/\d+ Train step (?P<step>\d{1,15})/(?P<total>\d{1,15}) done"
         ),
         {},
     ),
     TrainerLine(
         " - METRICS STEP ",
-        re.compile(r"=== \[[^\]]{1,80}\] - METRICS STEP (?P<step>\d{1,15}) ==="),
+        lazy_pattern(r"=== \[[^\]]{1,80}\] - METRICS STEP (?P<step>\d{1,15}) ==="),
         {},
     ),
     TrainerLine(
         " | rR:",
-        re.compile(
+        lazy_pattern(
             rf"^U \d+ \| F (?P<step>\d+) \| FPS (?P<fps>\d+) \| D \d+ "
             rf"\| rR:\S+ (?P<reward>{_NUMBER}) .{{0,80}}? "
             rf"\| F:\S+ (?P<length>{_NUMBER}) .{{0,80}}? "
@@ -162,25 +163,25 @@ TRAINER_LINES = (
 AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac, the authors' TD3."""
 
 _CELL_BORDERS = tuple("|│┃")
-_CELL_BORDER = re.compile("[|│┃]")
+_CELL_BORDER = lazy_pattern("[|│┃]")
 _LINES_BY_HINT = tuple((line_type.hint, line_type) for line_type in TRAINER_LINES)
-_STEPPED_DICT = re.compile(r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})\s*$", re.DOTALL)
-_HEAD_STEP = re.compile(
+_STEPPED_DICT = lazy_pattern(r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})\s*$", re.DOTALL)
+_HEAD_STEP = lazy_pattern(
     r"(?:step|iteration|iter|update|epoch|rollout)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
 )
-_NAMESPACE = re.compile(
+_NAMESPACE = lazy_pattern(
     r"^(?:[\w ]{0,40}[\s:=])?(?:Namespace|\w*(?:Args|Arguments|Config))\((?P<body>.*)\)\s*$",
     re.DOTALL,
 )
-_ASSIGNMENT = re.compile(
+_ASSIGNMENT = lazy_pattern(
     rf"([A-Za-z_]\w{{0,60}})=(?:({_NUMBER})(?![\w.])|(True|False)|'([^']{{0,200}})'|\"([^\"]{{0,200}})\")"
 )
-_DEVICE_LINE = re.compile(r"^Using (cpu|cuda|cuda:\d+|mps|xpu) device$")
-_TRAINER_SETTING = re.compile(r"^\s*(?:Total optimization steps|Num Epochs) = ([\d,]{1,20})$")
+_DEVICE_LINE = lazy_pattern(r"^Using (cpu|cuda|cuda:\d+|mps|xpu) device$")
+_TRAINER_SETTING = lazy_pattern(r"^\s*(?:Total optimization steps|Num Epochs) = ([\d,]{1,20})$")
 _TRAINER_SETTING_NAMES = {"Total": "max_steps", "Num": "num_train_epochs"}
-_STEP_PLAN = re.compile(r"^Total steps: (\d{1,15}), num_warmup_steps: (-?\d{1,15})\s*$")
+_STEP_PLAN = lazy_pattern(r"^Total steps: (\d{1,15}), num_warmup_steps: (-?\d{1,15})\s*$")
 """verl's workers print the planned number of steps."""
-_SETTINGS_WORDS = re.compile(
+_SETTINGS_WORDS = lazy_pattern(
     r"(?:args|config|params|options|settings|parameters)\W*$", re.IGNORECASE
 )
 """Words before a dictionary of settings."""

@@ -8,27 +8,30 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_BAR_START = re.compile(
+_BAR_START = lazy_pattern(
     r"\s*+(?P<name>[^|%{}\r\n]{0,240}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
     r"\s*+(?P<done>\d{1,15})/(?P<total>\d{1,15})\s*+\["
 )
-_DESCRIPTION = re.compile(r"\s*+\[([^\[\]]{1,4000}+)\]:(?=\s*+\d{1,3}%\|)")
-_DESCRIBED_VALUE = re.compile(rf"(?:^|\| )([A-Za-z_][\w/.@-]{{0,80}}): ({NUMBER_PATTERN})(?= \||$)")
-_BAR_REST = re.compile(r"[^\]\r\n]*+\]")
-_VALUE_AFTER_BAR = re.compile(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
-_PART_OF_EPISODE = re.compile(r"\[(\d{1,9})/\d{1,9}\]")
-_TRAINING_BAR_NAME = re.compile(
+_DESCRIPTION = lazy_pattern(r"\s*+\[([^\[\]]{1,4000}+)\]:(?=\s*+\d{1,3}%\|)")
+_DESCRIBED_VALUE = lazy_pattern(
+    rf"(?:^|\| )([A-Za-z_][\w/.@-]{{0,80}}): ({NUMBER_PATTERN})(?= \||$)"
+)
+_BAR_REST = lazy_pattern(r"[^\]\r\n]*+\]")
+_VALUE_AFTER_BAR = lazy_pattern(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
+_PART_OF_EPISODE = lazy_pattern(r"\[(\d{1,9})/\d{1,9}\]")
+_TRAINING_BAR_NAME = lazy_pattern(
     r"train|step|iter|epoch|episode|update|progress"
     r"|\b(?:rl|a2c|a3c|ddpg|dqn|grpo|ppo|reinforce|sac|td3)\b",
     re.IGNORECASE,
 )
-_NAMED_VALUE = re.compile(
+_NAMED_VALUE = lazy_pattern(
     rf"(?:^|[,;]? )(?P<name>[A-Za-z][\w ]{{0,40}}?)(?:: ?| ?= ?| )(?P<value>{NUMBER_PATTERN})"
     r"(?=[,;: ]|$)"
 )
 """What `set_description(f"Reward: {reward:.2f}")` puts before a bar."""
-_EVALUATION = re.compile(r"eval|test|valid", re.IGNORECASE)
+_EVALUATION = lazy_pattern(r"eval|test|valid", re.IGNORECASE)
 
 
 class ProgressBar(NamedTuple):

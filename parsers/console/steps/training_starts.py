@@ -7,19 +7,19 @@ is resumed, or that crashed and is started again as it was, prints neither.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, numbers_training
 from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_NAMED = re.compile(
+_NAMED = lazy_pattern(
     r"(?i)(?<![a-z])(seed|run|trial|experiment|fold|logging to|learning rate|lr|env(?:ironment)?)"
     r"(?:[_ ](?:id|name|number))?(?:\s*[:=#]\s*|\s+)['\"]?(?=[\w./-]*[\d/])([\w./-]{1,200})"
 )
 """What tells one training of a console from the next, in a line of text."""
-_TITLE = re.compile(
+_TITLE = lazy_pattern(
     r"(?i)\s{0,9}(?:starting |now )?training (\w[\w.-]{0,60} on \w[\w.:/-]{0,100})(?: \(|\s|$)"
 )
 """A line that says what is trained where: `Training dqn on grid_world (seed=42)`."""

@@ -8,17 +8,16 @@ borders, between rules of dashes with a gap.
 
 from __future__ import annotations
 
-import re
-
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.metric_names import is_metric
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _RULE_STARTS = frozenset("-+─━═┌├└┏┣┡┢┗╔╠╚╭╰╒╞╘╓╟╙")
-_RULE = re.compile(r"[-+=─-╿|]{10,}|-{4,}  -{2,}")
+_RULE = lazy_pattern(r"[-+=─-╿|]{10,}|-{4,}  -{2,}")
 _GAP = "  "
-_TABLE_ROW = re.compile(r"[|│┃║]([^|│┃║]*)[|│┃║]([^|│┃║]*)[|│┃║]")
-_COLUMNS = re.compile(r"(\S{1,200}(?: \S{1,200}){0,9}) {2,200}(\S{1,40})")
+_TABLE_ROW = lazy_pattern(r"[|│┃║]([^|│┃║]*)[|│┃║]([^|│┃║]*)[|│┃║]")
+_COLUMNS = lazy_pattern(r"(\S{1,200}(?: \S{1,200}){0,9}) {2,200}(\S{1,40})")
 
 
 def is_rule(text: str) -> bool:

@@ -6,14 +6,13 @@ Since Ray 2.5 the table has a frame of box lines, and blanks between its columns
 
 from __future__ import annotations
 
-import re
-
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_HEADER_START = re.compile(r"[|│]\s?Trial name\s")
-_BETWEEN = re.compile(r"\s*[|│]\s*")
-_BLANKS = re.compile(r"\s{2,}")
+_HEADER_START = lazy_pattern(r"[|│]\s?Trial name\s")
+_BETWEEN = lazy_pattern(r"\s*[|│]\s*")
+_BLANKS = lazy_pattern(r"\s{2,}")
 _FULL_NAMES = {
     "acc": "mean_accuracy",
     "loss": "mean_loss",

@@ -6,14 +6,13 @@ Each row is a name, blanks and the last value (wandb 0.31.0, `sdk/wandb_run.py`:
 
 from __future__ import annotations
 
-import re
-
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_HEADING = re.compile(r"(?:wandb:\s{1,20})?Run summary:\s*")
-_ROW = re.compile(r"(?:wandb:)?\s{1,200}(\S(?:.{0,200}\S)?)\s{1,40}(\S{1,200})\s*")
+_HEADING = lazy_pattern(r"(?:wandb:\s{1,20})?Run summary:\s*")
+_ROW = lazy_pattern(r"(?:wandb:)?\s{1,200}(\S(?:.{0,200}\S)?)\s{1,40}(\S{1,200})\s*")
 _MAX_ROWS = 1000
 
 

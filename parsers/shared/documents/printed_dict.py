@@ -9,14 +9,15 @@ import re
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number, unwrap_numbers
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _STRING_PATTERN = r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\""""
-_ITEM = re.compile(
+_ITEM = lazy_pattern(
     rf"""\s*+(?:{_STRING_PATTERN})\s*+:\s*+(?:{_STRING_PATTERN}|({NUMBER_PATTERN}|-?Infinity|None|null|True|true|False|false)"""
     r"""|([\[{(]))\s*+""",
     re.DOTALL,
 )
-_NESTED_TOKEN = re.compile(
+_NESTED_TOKEN = lazy_pattern(
     r"""[^\[\](){}'"]++|'(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+"|[\[\](){}]""", re.DOTALL
 )
 _YES_OR_NO = {"True": True, "true": True, "False": False, "false": False}

@@ -5,18 +5,17 @@ Tags, anchors and constructors are not supported, so nothing can be executed or 
 
 from __future__ import annotations
 
-import re
-
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _KEY_PATTERN = r"'[^']{1,200}'|\"[^\"]{1,200}\"|[^\s#\-{\[&*!|>'\"%@`][^:#]{0,200}?"
-_KEY_LINE = re.compile(rf"( {{0,200}})({_KEY_PATTERN}):(?: +(.*))?")
-_PAIR_NAME = re.compile(r"(?:- - -|  - -) ([A-Za-z_]\w{0,80})")
-_PAIR_VALUE = re.compile(r"    - (.+)")
+_KEY_LINE = lazy_pattern(rf"( {{0,200}})({_KEY_PATTERN}):(?: +(.*))?")
+_PAIR_NAME = lazy_pattern(r"(?:- - -|  - -) ([A-Za-z_]\w{0,80})")
+_PAIR_VALUE = lazy_pattern(r"    - (.+)")
 """rl-baselines3-zoo writes an ordered map as a list of pairs: a name, then a value."""
-_INTEGER = re.compile(r"[-+]?\d{1,18}")
-_COMMENT = re.compile(r"(?:^|\s)#.*$")
+_INTEGER = lazy_pattern(r"[-+]?\d{1,18}")
+_COMMENT = lazy_pattern(r"(?:^|\s)#.*$")
 _BOOLEANS: dict[str, ConfigValue] = {"true": True, "false": False, "yes": True, "no": False}
 _NULL_WORDS = ("", "null", "~", "none")
 _MAX_DEPTH = 12

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 
 from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _STEP_COUNTS = (
     "time/total_timesteps",
@@ -118,7 +118,7 @@ def _whole(value: object) -> int | None:
 
 
 _PROGRESS_KEY = "global_step/max_steps"
-_STEP_OF_TOTAL = re.compile(r"(\d{1,15})/(\d{1,15})")
+_STEP_OF_TOTAL = lazy_pattern(r"(\d{1,15})/(\d{1,15})")
 
 
 def step_and_total(values: Mapping[str, object]) -> tuple[int, int] | None:

@@ -7,8 +7,9 @@ from functools import lru_cache
 from pathlib import PurePath
 
 from ppo_top.parsers.shared.names import languages
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_WORD_PATTERN = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_WORD_PATTERN = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
 def _word_set(text: str) -> frozenset[str]:
@@ -211,9 +212,9 @@ _ALGORITHM_WORDS = _word_set(
     "a2c a3c acktr c51 ddpg ddqn dpo dqn grpo impala ppo reinforce rloo sac sarsa td3 trpo"
 )
 _LOSS_ENDS = (("loss",), ("losses",))
-_REWARD_FILE = re.compile(r"(rewards?|returns?|scores?)[_.-](.+)", re.IGNORECASE)
-_FILE_OF_REWARDS = re.compile(r"(.+)[_.-](rewards|returns|scores)", re.IGNORECASE)
-_SERIES_WORDS = re.compile(r"[_.-](?:history|hist|log|logs|list)$", re.IGNORECASE)
+_REWARD_FILE = lazy_pattern(r"(rewards?|returns?|scores?)[_.-](.+)", re.IGNORECASE)
+_FILE_OF_REWARDS = lazy_pattern(r"(.+)[_.-](rewards|returns|scores)", re.IGNORECASE)
+_SERIES_WORDS = lazy_pattern(r"[_.-](?:history|hist|log|logs|list)$", re.IGNORECASE)
 """At the end of a file's name: `mean_score_history.txt`."""
 _OTHER_REWARD_WORDS = METRIC_WORDS | _word_set(
     "min max mean best var evaluation test val validation length lengths time penalty shaped"

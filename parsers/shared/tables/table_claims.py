@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ppo_top.parsers.base import HEAD_BYTES
@@ -15,20 +14,21 @@ from ppo_top.parsers.shared.tables.table_header import (
     is_stepped,
 )
 from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MIN_COLUMNS = 2
-_REWARD_FILE_NAME = re.compile(r"(?i:train|reward|return|episode|learning|progress)")
+_REWARD_FILE_NAME = lazy_pattern(r"(?i:train|reward|return|episode|learning|progress)")
 """A file with such a name may be a column of rewards, a row an episode, without a step."""
-_VALUE = re.compile(r"[:=]\s?[-+.\d]")
+_VALUE = lazy_pattern(r"[:=]\s?[-+.\d]")
 """In a console's line, which is no name of a column: `reward: 21.5`."""
-_PAIR = re.compile(r"[:=\s][-+.]?\d")
+_PAIR = lazy_pattern(r"[:=\s][-+.]?\d")
 """In a console's line, with or without a sign between: `Episode 3`."""
 _PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
 """The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
 _CONSOLE_NAME = "log.txt"
 """Mostly a console: the table that logz.py of Berkeley's course writes has tabs in its header."""
 _FIRST_NUMBERS = ("0", "1")
-_OTHER_TEXT = re.compile(r"(?i)(?:\w+_)?rewards?\w*\.txt$|.*\.log$|(?:log|train)[^.]*\.txt$")
+_OTHER_TEXT = lazy_pattern(r"(?i)(?:\w+_)?rewards?\w*\.txt$|.*\.log$|(?:log|train)[^.]*\.txt$")
 """Mostly a list of numbers, prose or a console."""
 
 

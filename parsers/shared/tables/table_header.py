@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ppo_top.model import ConfigValue
@@ -10,9 +9,10 @@ from ppo_top.parsers.base import HEAD_BYTES
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-_SETTING = re.compile(r"#+\s{0,9}(\w{1,60})\s{0,9}[,:=;\t]\s{0,9}(\S{1,200})\s*")
-_RULER = re.compile(r"\s*+[-=+|\s]{3,400}")
+_SETTING = lazy_pattern(r"#+\s{0,9}(\w{1,60})\s{0,9}[,:=;\t]\s{0,9}(\S{1,200})\s*")
+_RULER = lazy_pattern(r"\s*+[-=+|\s]{3,400}")
 _LONG_FORM_COLUMN = "tag"
 """A column of tables with one point per row, such as those of `ppo-top export`."""
 

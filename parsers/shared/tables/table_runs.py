@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from ppo_top.model import Batch, ConfigValue
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.names.metric_names import normalise
 from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _RUN_COLUMNS = frozenset({"seed", "run", "trial", "fold", "experiment"})
 """Normalised names of columns, without `id`, `name` or `number` at their end."""
 _WORD_COLUMNS = frozenset({"agent", "algo", "algorithm", "method", "policy"})
 """Columns of names; a number in them is something else, as the loss of the policy."""
-_SUFFIX = re.compile(r"(id|name|number|no)$")
+_SUFFIX = lazy_pattern(r"(id|name|number|no)$")
 _COUNTERS = frozenset({"episode", "episodes", "iteration", "update", "epoch"})
 """Columns beside the step that may count on where the seed changes."""
-_UNFIT = re.compile(r"[^\w.+-]+")
+_UNFIT = lazy_pattern(r"[^\w.+-]+")
 _MAX_NAME_CHARS = 60
 _MAX_RUNS = 1000
 _NOTE = "training {} in this table: another {} ({}), and steps begin anew"

@@ -8,13 +8,13 @@ header that begins with a step and names a metric: `epoch  reward  kl`.
 
 from __future__ import annotations
 
-import html
 import re
 from collections.abc import Iterator, Sequence
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _STEP_COLUMNS = ("Step", "Epoch")
 LOSS_COLUMN = "Training Loss"
@@ -26,13 +26,13 @@ _MAX_OTHER_LINES = 20
 """A table ends after this many lines that are none of its rows."""
 
 _FEWEST_PLAIN_COLUMNS = 3
-_PLAIN_HEADER = re.compile(
+_PLAIN_HEADER = lazy_pattern(
     r"[\s|]*+(?i:(?:global|total|env|train(?:ing)?)?[ _]?(?:time)?steps?|iter(?:ation)?|itr|epoch"
     r"|ep(?:isode)?|update)\b[^\d:=,;]{5,500}"
 )
 """A line without numbers that begins with a step; quick to tell from most others."""
-_GAP = re.compile(r"\s{2,}")
-_RULE = re.compile(r"[\s|:+=-]*-[\s|:+=-]*")
+_GAP = lazy_pattern(r"\s{2,}")
+_RULE = lazy_pattern(r"[\s|:+=-]*-[\s|:+=-]*")
 _NAMES_WITH_BLANKS = (*_TAGS, "No Log", "No log")
 
 
@@ -190,8 +190,8 @@ def _split_row(text: str, separator: str, width: int = 0) -> list[str]:
 
 # --- HTML ----------------------------------------------------------------------------------------
 
-_ELEMENT = re.compile(r"<(/?)(table|tr|th|td)\b[^<>]{0,500}>", re.IGNORECASE)
-_OTHER_ELEMENT = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
+_ELEMENT = lazy_pattern(r"<(/?)(table|tr|th|td)\b[^<>]{0,500}>", re.IGNORECASE)
+_OTHER_ELEMENT = lazy_pattern(r"</?[A-Za-z][^<>]{0,500}>")
 
 
 class HtmlRows:
@@ -226,6 +226,8 @@ class HtmlRows:
 
     def _end_cell(self) -> None:
         if self._text is not None and len(self._cells) <= _MAX_COLUMNS:
+            import html  # most logs have no such table
+
             plain = _OTHER_ELEMENT.sub("", " ".join(self._text))
             self._cells.append(html.unescape(plain).strip())
         self._text = None

@@ -6,7 +6,9 @@ import os
 import re
 from pathlib import Path
 
-NETWORK_FILE_SYSTEMS = re.compile(
+from ppo_top.text.lazy_pattern import lazy_pattern
+
+NETWORK_FILE_SYSTEMS = lazy_pattern(
     r"nfs\d?|lustre|cifs|smb\d?|smbfs|9p|ceph|gpfs|beegfs|glusterfs|afs|orangefs|wekafs|virtiofs|vboxsf"
     r"|prl_fs|drvfs|overlay|aufs|fuse.*"
 )

@@ -5,38 +5,38 @@ Paths are absolute, so that the answer is the same whichever directory is watche
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.paths import is_inside
+from ppo_top.text.lazy_pattern import lazy_pattern
 
-INNER_FOLDER = re.compile(
+INNER_FOLDER = lazy_pattern(
     r"tb|tensorboard|tb_logs|tensorboard_logs?|logs?|summaries|\.?summary|metrics|scalars|monitors?"
     r"|train|eval|evaluation|valid|validation|val|test|dvclive|\.hydra"
 )
 """Names of folders inside a run's directory."""
-EVALUATION_NAME = re.compile(
+EVALUATION_NAME = lazy_pattern(
     r"(?i)(?:^|[^a-z])(?:eval|evaluations?|evaluate|test|tests|enjoy|play|infer|inference)(?:[^a-z]|$)"
 )
 """A name of a file or a folder of an evaluation."""
-SINGLE_RUN_FILE = re.compile(
+SINGLE_RUN_FILE = lazy_pattern(
     r"(?i)tfevents|^(?:(?:\d+|train|eval)[._])?monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
     r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|sf_log\.txt"
     r"|\d{8}\.jsonl)$"  # an inbox of Trackio
 )
 """Files that occur once in a run's directory."""
-CHECKPOINT_FOLDER = re.compile(r"checkpoint[-_]\d+$")
-START_TIME_FOLDER = re.compile(r"[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.+")
+CHECKPOINT_FOLDER = lazy_pattern(r"checkpoint[-_]\d+$")
+START_TIME_FOLDER = lazy_pattern(r"[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.+")
 """A folder that torch and transformers name after the start: Nov21_00-40-41_host."""
-UNIX_TIME_FOLDER = re.compile(r"\d{9,10}(\.\d+)?$")
+UNIX_TIME_FOLDER = lazy_pattern(r"\d{9,10}(\.\d+)?$")
 """A folder of hyperparameters that add_hparams and accelerate make next to the metrics."""
-TRACKER_RUN_FOLDER = re.compile(r"(offline-)?run-\d{8}_\d{6}-\w+")
+TRACKER_RUN_FOLDER = lazy_pattern(r"(offline-)?run-\d{8}_\d{6}-\w+")
 """The folder of a run of Weights & Biases or SwanLab."""
-ZOO_SETTINGS_PATH = re.compile(r"(?:.*/)?([^/]+)_\d+/\1/(?:config|args)\.ya?ml")
+ZOO_SETTINGS_PATH = lazy_pattern(r"(?:.*/)?([^/]+)_\d+/\1/(?:config|args)\.ya?ml")
 """rl-baselines3-zoo's settings: PPO/CartPole-v1_3/CartPole-v1/config.yml."""
-ATTEMPT_FOLDER = re.compile(r"attempt_\d+$")
-DI_ENGINE_WORKER = re.compile(r"(?:serial|learner|collector|evaluator|buffer|commander)\d*")
+ATTEMPT_FOLDER = lazy_pattern(r"attempt_\d+$")
+DI_ENGINE_WORKER = lazy_pattern(r"(?:serial|learner|collector|evaluator|buffer|commander)\d*")
 """DI-engine's folders in `<experiment>/log`, in each of which there are logs of one training."""
 MAX_SCALARS_DEPTH = 8
 """Folders below its writer's in which add_scalars may put an event file."""
