@@ -208,7 +208,8 @@ class ConsoleParser:
         if used is None or not is_line or name or lines != [found.text]:
             return
         if process.may_be_read_fast(used[1]):
-            self._fast_path.line_layouts.learn(text, found.text, *used)
+            parse = process.templates.read_anew
+            self._fast_path.line_layouts.learn(text, found.text, *used, parse)
 
     def _parse_plain(self, lines: Sequence[str]) -> None:
         """Read held lines: those of a wrapped record have no prefixes, others may."""

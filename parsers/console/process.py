@@ -22,7 +22,7 @@ from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.console.records.joined_lines import JoinedLines
 from ppo_top.parsers.console.records.line_templates import LineTemplate, LineTemplates
 from ppo_top.parsers.console.steps.episode_steps import EpisodeSteps
-from ppo_top.parsers.console.steps.laps import Laps
+from ppo_top.parsers.console.steps.laps import Laps, lap_length
 from ppo_top.parsers.console.steps.unnamed_steps import UnnamedSteps
 from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
 from ppo_top.parsers.console.tables.tune_table import TuneTable
@@ -200,9 +200,9 @@ class ProcessStream:
 
     def may_be_read_fast(self, template: LineTemplate) -> bool:
         """Whether it is known what the step of such lines is, and the line alone tells it."""
-        return not (
-            template.begins_line or self.episode_steps.may_wait(template.tags, template.axis)
-        )
+        tags, axis = template.tags, template.axis
+        may_turn = lap_length(axis, template.config) is not None
+        return not (template.begins_line or may_turn or self.episode_steps.may_wait(tags, axis))
 
     def step_of(self, found: ConsoleRecord, *, may_begin: bool = False) -> GivenStep:
         """The step of a record: its own, else the last one, else the number of records.

@@ -20,6 +20,9 @@ _RAY_PROCESS = lazy_pattern(
 _SRUN_LABEL = lazy_pattern(r"\s{0,4}(\d{1,5}): ")
 _BEHAVIOUR = lazy_pattern(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")
 """ML-Agents trains several behaviours at once and prints a line for each."""
+_STEP_IN_BRACKETS = lazy_pattern(
+    r"(?i)\[\s?(?:ep|episode|epoch|it|iter|iteration|step|timestep|update)[\s#:=]"
+)
 _BLANKS = lazy_pattern(r"[ |]*+")
 _CLOCK_PATTERN = (
     r"\[?(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)"
@@ -172,6 +175,8 @@ class Unwrapper:
 
 def has_no_prefix(text: str) -> bool:
     """Whether a line begins with a word that is no prefix, whatever its numbers are."""
+    if _STEP_IN_BRACKETS.match(text):
+        return True
     if not text[:1].isalpha() or text.startswith(_LOG_LEVELS) or _GLOG_PREFIX.match(text):
         return False
     return _CONTAINER.match(text) is None

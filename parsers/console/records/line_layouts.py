@@ -23,13 +23,20 @@ from ppo_top.parsers.console.lines.unwrap import (
 )
 from ppo_top.parsers.console.records import ray_results, trainer_lines
 from ppo_top.parsers.console.records.line_templates import LineTemplate
+from ppo_top.parsers.console.records.printed_lines import (
+    NUMBER_MARK,
+    ParseLine,
+    learn_printed_line,
+    words_as_printed,
+)
 from ppo_top.parsers.shared.names.metric_names import step_axis
 
 _NUMBER = rb"([-+]?+(?:\d++(?:\.\d*+)?+(?:[eE][-+]?\d{1,3})?+|nan|inf))"
-_NUMBER_MARK = "\0"
-_CHANGED_BEFORE_PARSING = ("[", "(", "#", "\t", "  ", "Epoch", ": episode: ", "{", " = ", "%|")
-"""A line with one of these is rewritten before its pairs are searched, or may be another thing."""
-_KEY_BYTES = 4
+_REWRITTEN = ("[", "(", "#", "  ", "Epoch", ": episode: ", " = ")
+"""A line with one of these is rewritten before its pairs are searched."""
+_OTHER_THINGS = ("{", "%|", "\t")
+"""A line with one of these may be something else."""
+_KEY_BYTES = 2
 _MAX_LAYOUTS = 256
 _MAX_ALIKE = 16
 """Layouts that begin alike, as all with a clock do: each of them is tried."""
@@ -111,17 +118,23 @@ class LineLayouts:
         """The layouts of lines that begin as the one at `start`."""
         return self._by_start.get(data[start : start + _KEY_BYTES], ())
 
-    def learn(self, line: str, text: str, words: str, template: LineTemplate) -> None:
+    def learn(
+        self, line: str, text: str, words: str, template: LineTemplate, parse: ParseLine
+    ) -> None:
         """Learn the layout of a line that was read by this template, if it may be read so.
 
-        `text` is the line without its prefix.
+        `text` is the line without its prefix, `parse` reads such a text without any template.
         """
         prefix = "" if text == line else constant_prefix(line, text)
+        is_plain = _is_read_as_printed(text, words)
+        words = words if is_plain else words_as_printed(text)
         if prefix is None or (prefix, words) in self._tried or len(self._tried) >= _MAX_LAYOUTS:
             return
         self._tried.add((prefix, words))
-        layout = _make_layout(text, words, template)
-        if layout is None or words.find(_NUMBER_MARK) < _KEY_BYTES or not line.isascii():
+        if words.find(NUMBER_MARK) < _KEY_BYTES or not _stands_for_itself(line, text):
+            return
+        layout = _plain_layout(words, template) if is_plain else _printed_layout(text, parse)
+        if layout is None:
             return
         if text != line:
             layout = layout.behind_clock(prefix)
@@ -130,23 +143,41 @@ class LineLayouts:
             alike.append(layout)
 
 
-def _make_layout(line: str, words: str, template: LineTemplate) -> LineLayout | None:
+def _stands_for_itself(line: str, text: str) -> bool:
+    """Whether all lines with these words are read as what their words and numbers say."""
+    if not (line.isascii() and text.isprintable() and text == text.strip()):
+        return False
+    if any(part in text for part in _OTHER_THINGS) or not has_no_prefix(text):
+        return False
+    if trainer_lines.may_match(text) or may_end_run(text):
+        return False
+    return not text.startswith(ray_results.RESULT_STARTS)
+
+
+def _is_read_as_printed(text: str, words: str) -> bool:
+    """Whether a line is its own normal form, and its numbers end where they seem to."""
+    is_rewritten = any(part in text for part in _REWRITTEN)
+    return not (is_rewritten or any(map(_may_belong_to_number, words.split(NUMBER_MARK)[1:])))
+
+
+def _plain_layout(words: str, template: LineTemplate) -> LineLayout | None:
+    """The layout of lines that are read as they are printed."""
+    parts = words.split(NUMBER_MARK)
+    expression = _NUMBER.join(re.escape(part.encode()) for part in parts)
+    return _make_layout(expression, template)
+
+
+def _printed_layout(text: str, parse: ParseLine) -> LineLayout | None:
+    """The layout of others."""
+    found = learn_printed_line(text, parse)
+    return _make_layout(found.expression, found.template) if found is not None else None
+
+
+def _make_layout(expression: bytes, template: LineTemplate) -> LineLayout | None:
     if template.step_index is None or len(set(template.tags)) != len(template.tags):
         return None
-    if not (line.isascii() and line.isprintable() and line == line.strip()):
-        return None
-    if any(part in words for part in _CHANGED_BEFORE_PARSING) or not has_no_prefix(line):
-        return None
-    if trainer_lines.may_match(line) or may_end_run(line):
-        return None
-    if line.startswith(ray_results.RESULT_STARTS):
-        return None
-    parts = words.split(_NUMBER_MARK)
-    if any(_may_belong_to_number(part) for part in parts[1:]):
-        return None
-    pattern = _NUMBER.join(re.escape(part.encode()) for part in parts) + rb"\n"
     return LineLayout(
-        re.compile(pattern),
+        re.compile(expression + rb"\n"),
         template.tags,
         _picker(template.number_indexes),
         template.step_index,

@@ -6,6 +6,7 @@ numbers of a record are, and later ones need only a search for numbers. Prose is
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from ppo_top.model import ConfigValue
@@ -16,7 +17,9 @@ from ppo_top.parsers.console.records.normal_form import normalise_line
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
-_NUMBER_IN_LINE = lazy_pattern(rf"(?<![\w.@/%()#+\-^])({NUMBER_PATTERN})(?!\w|\.\d)")
+_NUMBER_IN_LINE = lazy_pattern(
+    rf"(?<![\w.@/%()#+\-^])({NUMBER_PATTERN})(?!(?!(?:h|m|ms|s)\b)\w|\.\d)"
+)
 _NUMBER_MARK = "\0"
 _CLOCK_MARK = "\0:\0"
 _FIRST_PROBE = 7_000_001
@@ -70,17 +73,17 @@ class LineTemplates:
         parts = _NUMBER_IN_LINE.split(normalise_line(text))
         words = _NUMBER_MARK.join(parts[::2])
         if len(words) > _MAX_TEMPLATE_CHARS or _CLOCK_MARK in words:
-            return self._parse(text)
+            return self.read_anew(text)
         if words not in self._templates:
             return self._parse_unknown(text, words, parts)
         template = self._templates[words]
         if template is None:
             return None
         if template is _NO_TEMPLATE:
-            return self._parse(text)
+            return self.read_anew(text)
         found = _fill_template(template, parts[1::2])
         if found is None:
-            return self._parse(text)
+            return self.read_anew(text)
         self._last_used = words, template
         return found
 
@@ -90,22 +93,24 @@ class LineTemplates:
             if len(self._seen_once) >= _MAX_LINE_TEMPLATES:
                 self._seen_once.clear()
             self._seen_once.add(words)
-            return self._parse(text)
+            return self.read_anew(text)
         if len(self._templates) >= _MAX_LINE_TEMPLATES:
             self._templates.clear()
         self._templates[words] = self._learn_template(parts)
-        return self._parse(text)
+        return self.read_anew(text)
 
     def _learn_template(self, parts: list[str]) -> LineTemplate | None:
         """The template of a line, from a probe whose numbers say their index; None for prose."""
         count = len(parts) // 2
         probe = parts[:]
         probe[1::2] = [str(_FIRST_PROBE + place) for place in range(count)]
-        found = self._parse("".join(probe))
+        found = self.read_anew("".join(probe))
         if found is None:
             return None
         if any(isinstance(value, int) and value >= _FIRST_PROBE for value in found.config.values()):
             return _NO_TEMPLATE
+        if not all(math.isfinite(value) for _, value in found.values):
+            return _NO_TEMPLATE  # `reward (nan)`: in brackets it is no number of the line
         places = [int(value) - _FIRST_PROBE for _, value in found.values]
         if any(place not in range(count) for place in places):
             return _NO_TEMPLATE
@@ -121,7 +126,8 @@ class LineTemplates:
             tags, tuple(places), step, found.axis, episodes, found.config, found.begins_line
         )
 
-    def _parse(self, text: str) -> ConsoleRecord | None:
+    def read_anew(self, text: str) -> ConsoleRecord | None:
+        """The record of a line, without any template."""
         return key_values.parse_line(text, self._bare_steps_count)
 
 

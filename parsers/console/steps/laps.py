@@ -5,11 +5,20 @@ N may be 1: `Update 1/1` before every line of losses.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, step_axis
+from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, numbers_training, step_axis
 
 _MAX_LAP = 16
 """A counter with a higher end counts a training; one that begins anew after it is another one."""
+
+
+def lap_length(axis: str, config: Mapping[str, ConfigValue]) -> float | None:
+    """Where a short counter ends, which a line states beside it; None for any other."""
+    length = config.get(TOTAL_SETTINGS.get(axis, ""))
+    return float(length) if length is not None and 1 <= float(length) <= _MAX_LAP else None
 
 
 class Laps:
@@ -30,8 +39,8 @@ class Laps:
 
     def counts_on(self, found: ConsoleRecord) -> ConsoleRecord:
         """The record with the steps of the laps before it added."""
-        length = found.config.get(TOTAL_SETTINGS.get(found.axis, ""))
-        if found.step is None or length is None or not 1 <= float(length) <= _MAX_LAP:
+        length = lap_length(found.axis, found.config)
+        if found.step is None or length is None or _names_training(found):
             return found
         last, self._last[found.axis] = self._last.get(found.axis), found.step
         is_new = self._comes_again(found) if length == 1 else found.step == 1
@@ -48,3 +57,8 @@ class Laps:
             here.clear()
         here |= names
         return comes_again
+
+
+def _names_training(found: ConsoleRecord) -> bool:
+    """Whether a record says first which training it belongs to: its steps are those of that."""
+    return bool(found.values) and numbers_training(found.values[0][0])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.parsers.console.parser import ConsoleParser
+from tests.parsers.console.test_line_templates import CONSOLES
 from tests.support.parser_harness import assert_same, feed_parser
 
 NEVER = re.compile("never seen")
@@ -18,7 +20,22 @@ NUMBERS = st.one_of(
     st.integers(-5, 100_000).map(str),
     st.floats(allow_nan=True, width=32).map(str),
     st.sampled_from(
-        ["0", "0.0", "-0", "1,234", "1e5", "1e-05", "3.", "nan", "-inf", "12:30", "7x"]
+        [
+            "0",
+            "0.0",
+            "-0",
+            "1,234",
+            "1e5",
+            "1e-05",
+            "3.",
+            "nan",
+            "-inf",
+            "12:30",
+            "7x",
+            "+4",
+            "9k",
+            "5,5",
+        ]
     ),
 )
 LINES = st.sampled_from(
@@ -54,6 +71,21 @@ LINES = st.sampled_from(
         "Total steps: {}",
         "Total steps: {}, num_warmup_steps: {}",
         "trainer-1 | step: {} | reward: {}",
+        "[Episode {}] reward = {}  loss = {}",
+        "[Episode    {}] Reward:   {} | Loss:  {}",
+        "[Update {}/4] reward={} kl={}",
+        "Update {}/3 | reward: {} | kl: {}",
+        "Ep [{}/400] reward: {} (avg {}) loss: {}",
+        "Episode {} finished after {} steps. Total reward: {}, epsilon = {}",
+        "Episode {} | Score: {} | Average reward of the last 100: {} | Eps: {}",
+        "Episode: {} Reward = {} Time = {}s",
+        "Iter [{}/60] ({}%): return {} | ent {}",
+        "Epoch {}: policy loss {}, mean reward {} (best: {})",
+        "Update #{} (step {}): mean_reward={}, entropy={}",
+        "Step {} - actions [{}, {}] - reward -> {}",
+        "[2026-11-21 00:40:44] [Episode {}] reward ({}) loss ({})",
+        "Epoch:[{}/3]({}/9751) loss:{} kl:{}",
+        "mean {} episode reward: {} in episode {}",
     )
 )
 
@@ -75,6 +107,13 @@ def test_known_lines_read_like_unknown_ones(lines: list[tuple[str, list[list[str
     assert_same(fast, feed_parser(ConsoleParser([NEVER]), [data]))
 
 
+@pytest.mark.parametrize("path", CONSOLES, ids=lambda path: path.parent.name)
+def test_recorded_consoles_are_read_like_line_by_line(path: Path) -> None:
+    """All that trainers and scripts have printed."""
+    data = path.read_bytes()
+    assert_same(feed_parser(ConsoleParser(), [data]), feed_parser(ConsoleParser([NEVER]), [data]))
+
+
 @pytest.mark.parametrize(
     "line",
     [
@@ -82,13 +121,16 @@ def test_known_lines_read_like_unknown_ones(lines: list[tuple[str, list[list[str
         "Episode {} | Reward: {}.5 | Steps: 21\n",
         "2026-11-21 00:40:41,295 - train - INFO - Episode {} | Reward: {}.5 | KL: 0.01\n",
         "[2026-11-21 00:40:41] Episode {} | Reward: {}.5 | KL: 0.01\n",
+        "[Episode {:5}] Reward = {:8}.5  (best: 20.1)  Time = 0.1s\n",
+        "Ep [{}/500] | Reward {}.5 | mean of the last 100: 3.5\n",
+        "[2026-11-21 00:40:41] Episode {} finished after 12 steps. Total Reward: {}.5\n",
     ],
 )
 def test_lines_with_the_same_words_are_read_together(line: str) -> None:
     """A long log of one kind of line takes a few steps, not one a line."""
     lines = [line.format(number, number) for number in range(500)]
     batch = ConsoleParser().feed("".join(lines).encode())
-    assert {each.tag: len(each) for each in batch.points}["Reward"] == len(lines)
+    assert {each.tag.lower(): len(each) for each in batch.points}["reward"] == len(lines)
     assert len(batch.lines) == len(lines)
     assert len(batch.lines.parts) < len(lines) / 50
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from ppo_top.parsers.console.parser import ConsoleParser
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import key_values
 from ppo_top.parsers.console.records.line_templates import LineTemplates
+from tests.support.parser_harness import feed_parser
 
 HERE = Path(__file__).parents[3]
 FOLDERS = (HERE / "demo_logs", HERE / "tests" / "data", Path(__file__).parent / "data")
@@ -85,3 +88,12 @@ def test_forms_are_bounded() -> None:
         forms.parse_line(f"word{k} is {k}")
     assert len(forms._templates) <= 4096
     assert len(forms._seen_once) <= 4096
+
+
+def test_nan_in_brackets_is_a_value_like_any_other() -> None:
+    """It is no number of the line by its place: `Episode 3 reward (nan)`, again and again."""
+    rewards = [1.5, 2.5, *[math.nan] * 8, 4.5]
+    text = "".join(f"Episode {n} reward ({each})\n" for n, each in enumerate(rewards, 1))
+    read = feed_parser(ConsoleParser(), [text.encode()])
+    assert read.steps("reward") == list(range(1, 12))
+    assert read.values("reward") == pytest.approx(rewards, nan_ok=True)

@@ -1,0 +1,181 @@
+"""Which numbers of a line are values, for lines that are rewritten before they are read.
+
+`[Episode   12] return = 20.5 (mean of 100: 19.2)` is read in its normal form, but a layout has to
+match what is printed. So the line is read with probes in place of its numbers, which come out as
+the values that they stand for, and again with other spellings and other blanks, which must make no
+difference. A number that does make one stands in the layout as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from ppo_top.model import ConfigValue
+from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.console.records.key_values import is_episode_count
+from ppo_top.parsers.console.records.line_templates import LineTemplate
+from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.text.lazy_pattern import lazy_pattern
+
+ParseLine = Callable[[str], ConsoleRecord | None]
+
+NUMBER_MARK = "\0"
+_FIRST_PROBE = 7_000_001
+"""Stands for the first number of a line; too odd to be real."""
+_SPELLINGS = ("{}", "{}.5", "-{}.5")
+"""Of a number with a point or a sign; others stay whole."""
+_MAX_NUMBERS = 24
+_DIGITS = lazy_pattern(r"(?<![\w.])([-+]?\d{1,9}+(?:\.\d{0,20}+)?(?:[eE][-+]?\d{1,3})?)(?!\d)")
+"""Whatever may be a number, also inside brackets or before a unit."""
+_PAD = lazy_pattern(r" {2,40}+| (?=\0)")
+"""Blanks of which there are more or fewer, as a number is shorter or longer."""
+_TOKEN = lazy_pattern(r"( {2,40}+| (?=\0)|\0)")
+_MARK = lazy_pattern(r"(\0)")
+_PADS = (None, " ", " " * 5)
+_ANY_PAD = rb" {1,40}+"
+_WHOLE = rb"(\d{1,9}+)"
+_NUMBER = rb"([-+]?+\d{1,9}+(?:\.\d{0,20}+)?+(?:[eE][-+]?\d{1,3})?+)"
+
+
+class PrintedLine(NamedTuple):
+    """`expression` matches such lines; its groups are the numbers of which the template speaks."""
+
+    expression: bytes
+    template: LineTemplate
+
+
+class _Reading(NamedTuple):
+    """What was read of a line with probes: tags, places of their numbers and of the step."""
+
+    tags: tuple[str, ...]
+    places: tuple[int, ...]
+    step: int
+    axis: str
+    config: dict[str, ConfigValue]
+    begins_line: bool
+
+
+def words_as_printed(text: str) -> str:
+    """What lines with the same layout have in common."""
+    return _PAD.sub(" ", NUMBER_MARK.join(_DIGITS.split(text)[::2]))
+
+
+def learn_printed_line(text: str, parse: ParseLine) -> PrintedLine | None:
+    """The layout of a line; None if its numbers have no fixed meaning."""
+    parts = _DIGITS.split(text)
+    words, numbers = parts[::2], parts[1::2]
+    if len(numbers) > _MAX_NUMBERS:
+        return None
+    line = _ProbedLine(words, numbers, parse)
+    reading = line.learn()
+    return None if reading is None else PrintedLine(line.expression(), line.template_of(reading))
+
+
+class _ProbedLine:
+    """A line whose numbers are replaced, except those that are `fixed`."""
+
+    def __init__(self, words: list[str], numbers: list[str], parse: ParseLine) -> None:
+        self._words, self._numbers, self._parse = words, numbers, parse
+        self._fixed: set[int] = set()
+        self._has_pads = False
+        self._whole = {at for at, number in enumerate(numbers) if number.isdigit()}
+
+    def learn(self) -> _Reading | None:
+        """What is read of the line, if other numbers do not change it."""
+        self._fix_parts_of_names()
+        reading = self._read()
+        for at in self._free:
+            if reading is not None and at not in (*reading.places, reading.step):
+                self._fixed.add(at)
+                as_it_is = self._read()
+                if as_it_is == reading:
+                    self._fixed.discard(at)
+                reading = as_it_is
+        if reading is None or not self._is_true(reading):
+            return None
+        for at in self._whole & {*reading.places} - {reading.step}:
+            self._whole.discard(at)
+            if not self._is_always(reading):
+                self._whole.add(at)
+        self._has_pads = self._is_always(reading, _PADS)
+        return reading if self._is_always(reading) else None
+
+    def _is_always(self, reading: _Reading, pads: Sequence[str | None] = (None,)) -> bool:
+        """Whether the same is read of all spellings of the numbers, with all of these pads."""
+        return all(self._read(each, pad) == reading for each in _SPELLINGS for pad in pads)
+
+    @property
+    def _free(self) -> list[int]:
+        return [at for at in range(len(self._numbers)) if at not in self._fixed]
+
+    def _fix_parts_of_names(self) -> None:
+        """`reward of the last 100`: the number belongs to the name."""
+        found = self._parse(self._text("{}"))
+        names = " ".join(tag for tag, _ in found.values) if found is not None else ""
+        self._fixed |= {at for at in self._free if str(_FIRST_PROBE + at) in names}
+
+    def _spell(self, at: int, spelling: str) -> str:
+        if at in self._fixed:
+            return self._numbers[at]
+        return ("{}" if at in self._whole else spelling).format(_FIRST_PROBE + at)
+
+    def _text(self, spelling: str, pad: str | None = None) -> str:
+        words = NUMBER_MARK.join(self._words)
+        if pad is not None:
+            words = _PAD.sub(pad, words)
+        spelled = [self._spell(at, spelling) for at in range(len(self._numbers))]
+        texts = words.split(NUMBER_MARK)
+        return "".join(a + b for a, b in zip(texts, [*spelled, ""], strict=True))
+
+    def _read(self, spelling: str = "{}", pad: str | None = None) -> _Reading | None:
+        """What is read with probes; None if a value is none of them."""
+        found = self._parse(self._text(spelling, pad))
+        if found is None or found.step is None:
+            return None
+        place_of = {parse_number(self._spell(at, spelling)): at for at in self._free}
+        places = [place_of.get(value) for _, value in found.values]
+        known = [place for place in places if place is not None]
+        step = place_of.get(float(found.step))
+        if step is None or len(known) < len(places):
+            return None
+        tags = tuple(tag for tag, _ in found.values)
+        config = dict(found.config)
+        return _Reading(tags, tuple(known), step, found.axis, config, found.begins_line)
+
+    def _is_true(self, reading: _Reading) -> bool:
+        """Whether the line itself is read so."""
+        found = self._parse(
+            "".join(a + b for a, b in zip(self._words, [*self._numbers, ""], strict=True))
+        )
+        if found is None or found.step is None or found.axis != reading.axis:
+            return False
+        values = [parse_number(self._numbers[place]) for place in reading.places]
+        is_step = parse_number(self._numbers[reading.step]) == found.step
+        is_step = is_step and found.config == reading.config
+        return is_step and found.values == list(zip(reading.tags, values, strict=True))
+
+    def template_of(self, reading: _Reading) -> LineTemplate:
+        """The same, by numbers that are not fixed."""
+        free = self._free
+        places = tuple(map(free.index, reading.places))
+        episodes = next(
+            (at for at, tag in zip(places, reading.tags, strict=True) if is_episode_count(tag)),
+            None,
+        )
+        step = free.index(reading.step)
+        more = (reading.config, reading.begins_line)
+        return LineTemplate(reading.tags, places, step, reading.axis, episodes, *more)
+
+    def expression(self) -> bytes:
+        """Matches the line with any other numbers and pads."""
+        marked = self._words[0]
+        for at, text in enumerate(self._words[1:]):
+            marked += (self._numbers[at] if at in self._fixed else NUMBER_MARK) + text
+        token = _TOKEN if self._has_pads else _MARK
+        texts = [re.escape(text.encode()) for text in token.split(marked)]
+        numbers = iter([_WHOLE if at in self._whole else _NUMBER for at in self._free])
+        found = token.findall(marked)
+        texts[1::2] = [next(numbers) if each == NUMBER_MARK else _ANY_PAD for each in found]
+        return b"".join(texts)
