@@ -23,6 +23,7 @@ from ppo_top.parsers.console.lines.unwrap import (
 )
 from ppo_top.parsers.console.records import ray_results, trainer_lines
 from ppo_top.parsers.console.records.line_templates import LineTemplate
+from ppo_top.parsers.console.records.normal_form import normalise_line
 from ppo_top.parsers.console.records.printed_lines import (
     NUMBER_MARK,
     ParseLine,
@@ -32,8 +33,6 @@ from ppo_top.parsers.console.records.printed_lines import (
 from ppo_top.parsers.shared.names.metric_names import step_axis
 
 _NUMBER = rb"([-+]?+(?:\d++(?:\.\d*+)?+(?:[eE][-+]?\d{1,3})?+|nan|inf))"
-_REWRITTEN = ("[", "(", "#", "  ", "Epoch", ": episode: ", " = ")
-"""A line with one of these is rewritten before its pairs are searched."""
 _OTHER_THINGS = ("{", "%|", "\t")
 """A line with one of these may be something else."""
 _KEY_BYTES = 2
@@ -155,9 +154,10 @@ def _stands_for_itself(line: str, text: str) -> bool:
 
 
 def _is_read_as_printed(text: str, words: str) -> bool:
-    """Whether a line is its own normal form, and its numbers end where they seem to."""
-    is_rewritten = any(part in text for part in _REWRITTEN)
-    return not (is_rewritten or any(map(_may_belong_to_number, words.split(NUMBER_MARK)[1:])))
+    """Whether a line is its own normal form, and all its numbers end where they seem to."""
+    if normalise_line(text) != text or any(map(str.isdigit, words)):
+        return False
+    return not any(map(_may_belong_to_number, words.split(NUMBER_MARK)[1:]))
 
 
 def _plain_layout(words: str, template: LineTemplate) -> LineLayout | None:
