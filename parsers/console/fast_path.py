@@ -91,7 +91,7 @@ class FastPath:
         most = 1 if begins_with_number(layout.tags) else _MAX_LINES
         while len(rows) < most:
             lines = layout.lines(data, end, min(few, most - len(rows)))
-            fresh = [line.groups() for line in lines]
+            fresh = layout.rows(lines)
             allowed = layout.steps_of(fresh, steps[-1] if steps else process.step)
             steps += allowed
             rows += fresh[: len(allowed)]

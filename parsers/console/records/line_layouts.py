@@ -8,7 +8,7 @@ stands between it and the words, in which words decide everything.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
 from typing import Any
@@ -23,12 +23,10 @@ from ppo_top.parsers.console.lines.unwrap import (
 )
 from ppo_top.parsers.console.records import ray_results, trainer_lines
 from ppo_top.parsers.console.records.line_templates import LineTemplate
-from ppo_top.parsers.console.records.normal_form import normalise_line
 from ppo_top.parsers.console.records.printed_lines import (
     NUMBER_MARK,
     ParseLine,
     learn_printed_line,
-    words_as_printed,
 )
 from ppo_top.parsers.shared.names.metric_names import step_axis
 
@@ -58,6 +56,8 @@ class LineLayout(NamedTuple):
     episodes_index: int | None
     is_heading: bool
     has_clock: bool = False
+    has_groups: bool = False
+    """Whether a number may have commas: `12,000`."""
 
     def lines(self, data: bytes, start: int, most: int) -> list[re.Match[bytes]]:
         """The lines from `start` on that it matches."""
@@ -67,6 +67,14 @@ class LineLayout(NamedTuple):
             found.append(line)
             start = line.end()
         return found
+
+    def rows(self, lines: Iterable[re.Match[bytes]]) -> list[Sequence[bytes]]:
+        """The numbers of lines, behind their clocks if they have any."""
+        rows: list[Sequence[bytes]] = [line.groups() for line in lines]
+        if not self.has_groups:
+            return rows
+        clock = int(self.has_clock)
+        return [[*row[:clock], *(word.replace(b",", b"") for word in row[clock:])] for row in rows]
 
     def steps_of(self, rows: Sequence[Sequence[bytes]], before: int | None) -> list[int]:
         """The steps of rows up to the first that falls or has to be read the long way."""
@@ -125,14 +133,13 @@ class LineLayouts:
         `text` is the line without its prefix, `parse` reads such a text without any template.
         """
         prefix = "" if text == line else constant_prefix(line, text)
-        is_plain = _is_read_as_printed(text, words)
-        words = words if is_plain else words_as_printed(text)
         if prefix is None or (prefix, words) in self._tried or len(self._tried) >= _MAX_LAYOUTS:
             return
         self._tried.add((prefix, words))
-        if words.find(NUMBER_MARK) < _KEY_BYTES or not _stands_for_itself(line, text):
-            return
-        layout = _plain_layout(words, template) if is_plain else _printed_layout(text, parse)
+        begins_alike = not any(map(str.isdigit, text[:_KEY_BYTES]))
+        layout = None
+        if begins_alike and _stands_for_itself(line, text):
+            layout = _plain_layout(text, words, template) or _printed_layout(text, parse)
         if layout is None:
             return
         if text != line:
@@ -153,24 +160,20 @@ def _stands_for_itself(line: str, text: str) -> bool:
     return not text.startswith(ray_results.RESULT_STARTS)
 
 
-def _is_read_as_printed(text: str, words: str) -> bool:
-    """Whether a line is its own normal form, and all its numbers end where they seem to."""
-    if normalise_line(text) != text or any(map(str.isdigit, words)):
-        return False
-    return not any(map(_may_belong_to_number, words.split(NUMBER_MARK)[1:]))
-
-
-def _plain_layout(words: str, template: LineTemplate) -> LineLayout | None:
-    """The layout of lines that are read as they are printed."""
+def _plain_layout(text: str, words: str, template: LineTemplate) -> LineLayout | None:
+    """The layout of lines that are their own normal form, and whose numbers end as it seems."""
     parts = words.split(NUMBER_MARK)
-    expression = _NUMBER.join(re.escape(part.encode()) for part in parts)
-    return _make_layout(expression, template)
+    if any(map(str.isdigit, words)) or any(map(_may_belong_to_number, parts[1:])):
+        return None
+    layout = _make_layout(_NUMBER.join(re.escape(part.encode()) for part in parts), template)
+    return layout if layout and layout.pattern.match(f"{text}\n".encode()) else None
 
 
 def _printed_layout(text: str, parse: ParseLine) -> LineLayout | None:
     """The layout of others."""
     found = learn_printed_line(text, parse)
-    return _make_layout(found.expression, found.template) if found is not None else None
+    layout = _make_layout(found.expression, found.template) if found is not None else None
+    return layout and layout._replace(has_groups=found is not None and found.has_groups)
 
 
 def _make_layout(expression: bytes, template: LineTemplate) -> LineLayout | None:

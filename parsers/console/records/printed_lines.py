@@ -27,7 +27,9 @@ _FIRST_PROBE = 7_000_001
 _SPELLINGS = ("{}", "{}.5", "-{}.5")
 """Of a number with a point or a sign; others stay whole."""
 _MAX_NUMBERS = 24
-_DIGITS = lazy_pattern(r"(?<![\w.])([-+]?\d{1,9}+(?:\.\d{0,20}+)?(?:[eE][-+]?\d{1,3})?)(?!\d)")
+_DIGITS = lazy_pattern(
+    r"(?<![\w.])(\d{1,3}(?:,\d{3}){1,3}+|[-+]?\d{1,9}+(?:\.\d{0,20}+)?(?:[eE][-+]?\d{1,3})?)(?!\d)"
+)
 """Whatever may be a number, also inside brackets or before a unit."""
 _PAD = lazy_pattern(r" {2,40}+| (?=\0)")
 """Blanks of which there are more or fewer, as a number is shorter or longer."""
@@ -36,6 +38,8 @@ _MARK = lazy_pattern(r"(\0)")
 _PADS = (None, " ", " " * 5)
 _ANY_PAD = rb" {1,40}+"
 _WHOLE = rb"(\d{1,9}+)"
+_GROUPED = rb"(\d{1,3}+(?:,\d{3}){0,3}+)"
+"""`12,000`"""
 _NUMBER = rb"([-+]?+\d{1,9}+(?:\.\d{0,20}+)?+(?:[eE][-+]?\d{1,3})?+)"
 
 
@@ -44,6 +48,8 @@ class PrintedLine(NamedTuple):
 
     expression: bytes
     template: LineTemplate
+    has_groups: bool
+    """Whether a number may have commas."""
 
 
 class _Reading(NamedTuple):
@@ -57,11 +63,6 @@ class _Reading(NamedTuple):
     begins_line: bool
 
 
-def words_as_printed(text: str) -> str:
-    """What lines with the same layout have in common."""
-    return _PAD.sub(" ", NUMBER_MARK.join(_DIGITS.split(text)[::2]))
-
-
 def learn_printed_line(text: str, parse: ParseLine) -> PrintedLine | None:
     """The layout of a line; None if its numbers have no fixed meaning."""
     parts = _DIGITS.split(text)
@@ -70,7 +71,9 @@ def learn_printed_line(text: str, parse: ParseLine) -> PrintedLine | None:
         return None
     line = _ProbedLine(words, numbers, parse)
     reading = line.learn()
-    return None if reading is None else PrintedLine(line.expression(), line.template_of(reading))
+    if reading is None:
+        return None
+    return PrintedLine(line.expression(), line.template_of(reading), line.has_groups)
 
 
 class _ProbedLine:
@@ -80,6 +83,7 @@ class _ProbedLine:
         self._words, self._numbers, self._parse = words, numbers, parse
         self._fixed: set[int] = set()
         self._has_pads = False
+        self._grouped = {at for at, number in enumerate(numbers) if "," in number}
         self._whole = {at for at, number in enumerate(numbers) if number.isdigit()}
 
     def learn(self) -> _Reading | None:
@@ -102,6 +106,11 @@ class _ProbedLine:
         self._has_pads = self._is_always(reading, _PADS)
         return reading if self._is_always(reading) else None
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether a number may have commas."""
+        return bool(self._grouped - self._fixed)
+
     def _is_always(self, reading: _Reading, pads: Sequence[str | None] = (None,)) -> bool:
         """Whether the same is read of all spellings of the numbers, with all of these pads."""
         return all(self._read(each, pad) == reading for each in _SPELLINGS for pad in pads)
@@ -119,6 +128,8 @@ class _ProbedLine:
     def _spell(self, at: int, spelling: str) -> str:
         if at in self._fixed:
             return self._numbers[at]
+        if at in self._grouped:
+            spelling = "{:,}"
         return ("{}" if at in self._whole else spelling).format(_FIRST_PROBE + at)
 
     def _text(self, spelling: str, pad: str | None = None) -> str:
@@ -175,7 +186,12 @@ class _ProbedLine:
             marked += (self._numbers[at] if at in self._fixed else NUMBER_MARK) + text
         token = _TOKEN if self._has_pads else _MARK
         texts = [re.escape(text.encode()) for text in token.split(marked)]
-        numbers = iter([_WHOLE if at in self._whole else _NUMBER for at in self._free])
+        numbers = iter([self._number_at(at) for at in self._free])
         found = token.findall(marked)
         texts[1::2] = [next(numbers) if each == NUMBER_MARK else _ANY_PAD for each in found]
         return b"".join(texts)
+
+    def _number_at(self, at: int) -> bytes:
+        if at in self._grouped:
+            return _GROUPED
+        return _WHOLE if at in self._whole else _NUMBER

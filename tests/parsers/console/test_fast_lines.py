@@ -86,6 +86,8 @@ LINES = st.sampled_from(
         "[2026-11-21 00:40:44] [Episode {}] reward ({}) loss ({})",
         "Epoch:[{}/3]({}/9751) loss:{} kl:{}",
         "mean {} episode reward: {} in episode {}",
+        "Step {},000: reward={} kl={}",
+        "2026-11-21 00:40:41,295 - train - INFO - step: {},000 reward: {}",
     )
 )
 
@@ -122,13 +124,14 @@ def test_recorded_consoles_are_read_like_line_by_line(path: Path) -> None:
         "2026-11-21 00:40:41,295 - train - INFO - Episode {} | Reward: {}.5 | KL: 0.01\n",
         "[2026-11-21 00:40:41] Episode {} | Reward: {}.5 | KL: 0.01\n",
         "[Episode {:5}] Reward = {:8}.5  (best: 20.1)  Time = 0.1s\n",
+        "Step {},000: Reward={}.5 KL=0.01\n",
         "Ep [{}/500] | Reward {}.5 | mean of the last 100: 3.5\n",
         "[2026-11-21 00:40:41] Episode {} finished after 12 steps. Total Reward: {}.5\n",
     ],
 )
 def test_lines_with_the_same_words_are_read_together(line: str) -> None:
     """A long log of one kind of line takes a few steps, not one a line."""
-    lines = [line.format(number, number) for number in range(500)]
+    lines = [line.format(number, number) for number in range(1, 501)]
     batch = ConsoleParser().feed("".join(lines).encode())
     assert {each.tag.lower(): len(each) for each in batch.points}["reward"] == len(lines)
     assert len(batch.lines) == len(lines)
