@@ -35,7 +35,8 @@ _LEADING_STEP = lazy_pattern(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
 """keras-rl starts its lines with the step: `1024/50000: episode: 12, ...`."""
 _ORDINAL = lazy_pattern(r"#\s?(?=\d|[Ee]p)")
 _MEAN_REMARK = lazy_pattern(
-    r"\((?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])"
+    r"\((?!(?i:ep|episode|epoch|iter|iteration|step|timestep|update)[ =])"
+    r"(?:[A-Za-z]{1,12}[ =])?\d{1,7}(?: [A-Za-z]{1,12}){0,2}\)(?=\s?[:=])"
 )
 """What is averaged: `Mean reward (last 100 episodes): 195.2`."""
 _NUMBER_LIST = lazy_pattern(
@@ -49,8 +50,14 @@ _EPOCH_AND_STEP = lazy_pattern(
 )
 """minimind prints `Epoch:[2/3](47/9751)`, with epochs from 1; torchvision's examples
 `Epoch: [1][ 47/9751]`, with epochs from 0."""
-_SHARE_DONE = lazy_pattern(r"(?<=\d) ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\)")
-"""`Steps: 1000 (5%)`."""
+_SHARE_DONE = lazy_pattern(r"(?<=[\d\]]) ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\)")
+"""`Steps: 1000 (5%)`, `[10/200] (5%)`."""
+_WINDOW_BEHIND = lazy_pattern(
+    r"(?i)\((?:(mean|avg|average)(?: of| over)? (?:the )?(?:last|past|previous) \d{1,7}"
+    r"(?: \w{1,12})?"
+    r"|(?:last |past |previous )?\d{1,7}(?:[ -]\w{1,12})? (mean|avg|average))(?=:? )"
+)
+"""`reward = 20.5 (mean of last 100: 19.2)`, `(100-ep avg: 19.2)`."""
 _GLUED_STEP = lazy_pattern(
     r"\b((?i:episode|epoch|iteration|iter|ep|step))[-_]?(?=\d{1,12}(?:[:,|\s]|$))"
 )
@@ -186,6 +193,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     (" episode", _replacing(_COUNT_INSIDE, r"\1_\2_\3_\4")),
     (" Episode", _replacing(_COUNT_INSIDE, r"\1_\2_\3_\4")),
     *((f" {word} ", _replacing(_WINDOW, r" (\1\2)")) for word in _WINDOW_WORDS),
+    ("(", _replacing(_WINDOW_BEHIND, r"(\1\2")),
     ("(", _replacing(_MEAN_REMARK, _remark_as_word)),
     ("[", _unwrap_brackets),
 )

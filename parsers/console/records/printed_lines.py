@@ -22,21 +22,24 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 ParseLine = Callable[[str], ConsoleRecord | None]
 
 NUMBER_MARK = "\0"
+_SMALL_MARK = "\1"
 _FIRST_PROBE = 7_000_001
 """Stands for the first number of a line; too odd to be real."""
 _SPELLINGS = ("{}", "{}.5", "-{}.5")
 """Of a number with a point or a sign; others stay whole."""
+_SMALL_NUMBERS = ("1", "97", "12.5", "100.0")
 _MAX_NUMBERS = 24
 _DIGITS = lazy_pattern(
     r"(?<![\w.])(\d{1,3}(?:,\d{3}){1,3}+|[-+]?\d{1,9}+(?:\.\d{0,20}+)?(?:[eE][-+]?\d{1,3})?)(?!\d)"
 )
 """Whatever may be a number, also inside brackets or before a unit."""
-_PAD = lazy_pattern(r" {2,40}+| (?=\0)")
+_PAD = lazy_pattern(r" {2,40}+")
 """Blanks of which there are more or fewer, as a number is shorter or longer."""
-_TOKEN = lazy_pattern(r"( {2,40}+| (?=\0)|\0)")
+_TOKEN = lazy_pattern(r"( {2,40}+|\0)")
 _MARK = lazy_pattern(r"(\0)")
 _PADS = (None, " ", " " * 5)
 _ANY_PAD = rb" {1,40}+"
+_SMALL = rb"\d{1,3}+(?:\.\d{1,4}+)?+"
 _WHOLE = rb"(\d{1,9}+)"
 _GROUPED = rb"(\d{1,3}+(?:,\d{3}){0,3}+)"
 """`12,000`"""
@@ -82,6 +85,8 @@ class _ProbedLine:
     def __init__(self, words: list[str], numbers: list[str], parse: ParseLine) -> None:
         self._words, self._numbers, self._parse = words, numbers, parse
         self._fixed: set[int] = set()
+        self._small: set[int] = set()
+        """Those of the fixed ones that may be any small number: `(5 %)`."""
         self._has_pads = False
         self._grouped = {at for at, number in enumerate(numbers) if "," in number}
         self._whole = {at for at, number in enumerate(numbers) if number.isdigit()}
@@ -89,14 +94,10 @@ class _ProbedLine:
     def learn(self) -> _Reading | None:
         """What is read of the line, if other numbers do not change it."""
         self._fix_parts_of_names()
-        reading = self._read()
-        for at in self._free:
+        reading = self._read() or self._read_with_one_fixed()
+        for at in range(len(self._numbers)):
             if reading is not None and at not in (*reading.places, reading.step):
-                self._fixed.add(at)
-                as_it_is = self._read()
-                if as_it_is == reading:
-                    self._fixed.discard(at)
-                reading = as_it_is
+                reading = self._read_beside(at)
         if reading is None or not self._is_true(reading):
             return None
         for at in self._whole & {*reading.places} - {reading.step}:
@@ -155,6 +156,33 @@ class _ProbedLine:
         config = dict(found.config)
         return _Reading(tags, tuple(known), step, found.axis, config, found.begins_line)
 
+    def _read_with_one_fixed(self) -> _Reading | None:
+        """What is read if one number must be what it is: `[12/400] (3 %)` is a share."""
+        for at in self._free:
+            self._fixed.add(at)
+            if (found := self._read()) is not None:
+                return found
+            self._fixed.discard(at)
+        return None
+
+    def _read_beside(self, at: int) -> _Reading | None:
+        """What is read beside a number that is no value; notes whether that may be another."""
+        self._fixed.add(at)
+        as_it_is = self._read()
+        if all(self._read_with(at, each) == as_it_is for each in _SMALL_NUMBERS):
+            self._small.add(at)
+        self._fixed.discard(at)
+        if self._read() != as_it_is:
+            self._fixed.add(at)
+        return as_it_is
+
+    def _read_with(self, at: int, number: str) -> _Reading | None:
+        """What is read with another number in place of a fixed one."""
+        before, self._numbers[at] = self._numbers[at], number
+        found = self._read()
+        self._numbers[at] = before
+        return found
+
     def _is_true(self, reading: _Reading) -> bool:
         """Whether the line itself is read so."""
         found = self._parse(
@@ -183,13 +211,14 @@ class _ProbedLine:
         """Matches the line with any other numbers and pads."""
         marked = self._words[0]
         for at, text in enumerate(self._words[1:]):
-            marked += (self._numbers[at] if at in self._fixed else NUMBER_MARK) + text
+            number = _SMALL_MARK if at in self._small else self._numbers[at]
+            marked += (number if at in self._fixed else NUMBER_MARK) + text
         token = _TOKEN if self._has_pads else _MARK
         texts = [re.escape(text.encode()) for text in token.split(marked)]
         numbers = iter([self._number_at(at) for at in self._free])
         found = token.findall(marked)
         texts[1::2] = [next(numbers) if each == NUMBER_MARK else _ANY_PAD for each in found]
-        return b"".join(texts)
+        return b"".join(texts).replace(_SMALL_MARK.encode(), _SMALL)
 
     def _number_at(self, at: int) -> bytes:
         if at in self._grouped:

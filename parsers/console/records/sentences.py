@@ -11,7 +11,8 @@ from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _EPISODE_START = lazy_pattern(
-    r"\W{0,8}(?:(?:[Ff]inished|[Cc]ompleted|[Ee]nded|[Ee]nd of) )?[Ee]pisode:?\s?#?\s?(\d{1,15})\b"
+    r"\W{0,8}(?:(?:[Ff]inished|[Cc]ompleted|[Ee]nded|[Ee]nd of) )?"
+    r"(?:[Ee]pisode|[Ee]p|EP):?\s?#?\s?(\d{1,15})\b"
 )
 _REWARD = lazy_pattern(
     rf"\b(reward|return|score)s?\b\W{{0,3}}?(?:(?:of|is|was)\W{{1,3}}?)?({NUMBER_PATTERN})(?![\w.])",

@@ -86,6 +86,8 @@ LINES = st.sampled_from(
         "[2026-11-21 00:40:44] [Episode {}] reward ({}) loss ({})",
         "Epoch:[{}/3]({}/9751) loss:{} kl:{}",
         "mean {} episode reward: {} in episode {}",
+        "[Episode   {}] reward = {}  (mean of last {}: {})  buffer=20",
+        "Update #{} (step {}): reward={} ({}%)",
         "Step {},000: reward={} kl={}",
         "2026-11-21 00:40:41,295 - train - INFO - step: {},000 reward: {}",
     )
@@ -105,6 +107,20 @@ def test_known_lines_read_like_unknown_ones(lines: list[tuple[str, list[list[str
     """Points, steps, notes and ends are those of the long way, of one line or several in turn."""
     filled = [line.format(*numbers) + "\n" for line, rows in lines for numbers in rows]
     data = "".join(filled).encode()
+    fast = feed_parser(ConsoleParser(), [data])
+    assert_same(fast, feed_parser(ConsoleParser([NEVER]), [data]))
+
+
+@given(
+    LINES,
+    st.lists(st.tuples(*[st.one_of(st.integers(0, 999).map(str), NUMBERS)] * 3), min_size=8),
+    st.sampled_from(["", "evaluated: fine\n", "reward: 0.5\n", "Episode 3\n"]),
+)
+@settings(deadline=None, max_examples=400)
+def test_a_line_again_and_again(form: str, rows: list[tuple[str, ...]], between: str) -> None:
+    """With rising steps, and now and then with a number that is none, or another line."""
+    lines = [form.format(step, *row) + "\n" for step, row in enumerate(rows, 1)]
+    data = between.join(("".join(lines[:5]), "".join(lines[5:]))).encode()
     fast = feed_parser(ConsoleParser(), [data])
     assert_same(fast, feed_parser(ConsoleParser([NEVER]), [data]))
 
