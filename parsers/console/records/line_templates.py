@@ -96,8 +96,15 @@ class LineTemplates:
             return self.read_anew(text)
         if len(self._templates) >= _MAX_LINE_TEMPLATES:
             self._templates.clear()
-        self._templates[words] = self._learn_template(parts)
-        return self.read_anew(text)
+        found, template = self.read_anew(text), self._learn_template(parts)
+        if (
+            template
+            and template.tags
+            and not _is_same(_fill_template(template, parts[1::2]), found)
+        ):
+            template = _NO_TEMPLATE  # a word that is a number, as in `reward -> nan`
+        self._templates[words] = template
+        return found
 
     def _learn_template(self, parts: list[str]) -> LineTemplate | None:
         """The template of a line, from a probe whose numbers say their index; None for prose."""
@@ -129,6 +136,11 @@ class LineTemplates:
     def read_anew(self, text: str) -> ConsoleRecord | None:
         """The record of a line, without any template."""
         return key_values.parse_line(text, self._bare_steps_count)
+
+
+def _is_same(one: ConsoleRecord | None, other: ConsoleRecord | None) -> bool:
+    """Whether two readings of a line say the same, NaN included."""
+    return repr(one and one[:3]) == repr(other and other[:3])
 
 
 def _fill_template(template: LineTemplate, words: list[str]) -> ConsoleRecord | None:

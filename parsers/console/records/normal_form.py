@@ -79,7 +79,7 @@ _COUNT_INSIDE = lazy_pattern(
     r"(?i)\b(mean|avg|average) (\d{1,4}) (episodes?) (reward|return|score|length)"
 )
 """`mean 100 episode reward: 21.5`, as the old baselines call it."""
-_ARROW = lazy_pattern(r"(?<=[A-Za-z]) ?(?:is )?(?:-{1,3}>|={1,3}>|→) ?(?=[-+.]?\d)")
+_ARROW = lazy_pattern(r"(?<=[A-Za-z]) ?(?:is )?(?:-{1,3}>|={1,3}>|→) ?(?=[-+.]?\d|nan\b|-?inf\b)")
 """`total_reward -> 21.5`, `Avg Reward is ==> 21.5`."""
 _STARS = lazy_pattern(r"(?i)\b(episode|epoch|iteration|step) \* (\d{1,15}) \* ")
 """Keras' example of DDPG: `Episode * 12 * Avg Reward is ==> -198.5`."""

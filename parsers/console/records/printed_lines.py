@@ -30,7 +30,7 @@ _SPELLINGS = ("{}", "{}.5", "-{}.5")
 _SMALL_NUMBERS = ("1", "97", "12.5", "100.0")
 _MAX_NUMBERS = 24
 _DIGITS = lazy_pattern(
-    r"(?<![\w.])(\d{1,3}(?:,\d{3}){1,3}+|[-+]?\d{1,9}+(?:\.\d{0,20}+)?(?:[eE][-+]?\d{1,3})?)(?!\d)"
+    r"(?<![\w.])(\d{1,3}(?:,\d{3}){1,3}+|[-+]?\d{1,9}+(?:\.\d{1,20}+)?(?:[eE][-+]?\d{1,3})?)(?!\d)"
 )
 """Whatever may be a number, also inside brackets or before a unit."""
 _PAD = lazy_pattern(r" {2,40}+")
@@ -43,7 +43,7 @@ _SMALL = rb"\d{1,3}+(?:\.\d{1,4}+)?+"
 _WHOLE = rb"(\d{1,9}+)"
 _GROUPED = rb"(\d{1,3}+(?:,\d{3}){0,3}+)"
 """`12,000`"""
-_NUMBER = rb"([-+]?+\d{1,9}+(?:\.\d{0,20}+)?+(?:[eE][-+]?\d{1,3})?+)"
+_NUMBER = rb"([-+]?+\d{1,9}+(?:\.\d{1,20}+)?+(?:[eE][-+]?\d{1,3})?+)"
 
 
 class PrintedLine(NamedTuple):
