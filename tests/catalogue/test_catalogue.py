@@ -286,6 +286,15 @@ GUESSES = [
     ("Avg testing reward", "eval_reward_mean"),
     ("val_best_score", None),
     ("best_eval_reward", None),
+    ("Reward/train", "reward_mean"),
+    ("Reward/test", "eval_reward_mean"),
+    ("global_avg_reward", "reward_mean"),
+    ("client_avg_reward", "reward_mean"),
+    ("team_reward", "reward_mean"),
+    ("client_reward_std", None),
+    ("Env_1_Reward", "reward_mean"),
+    ("agent_0_reward", "reward_mean"),
+    ("env_reward_scale", None),
 ]
 
 
