@@ -12,7 +12,7 @@ import re
 from ppo_top.model import ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.records import sentences
+from ppo_top.parsers.console.records import sentences, spreads
 from ppo_top.parsers.console.records.normal_form import normalise_line
 from ppo_top.parsers.shared.names import languages, metric_names
 from ppo_top.parsers.shared.text.number_text import (
@@ -44,16 +44,13 @@ _DECORATION = (
 )
 """Arrows, box drawing, shapes and emoji: what scripts put before a name."""
 _SEPARATORS = lazy_pattern(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
-_FIELD_SEPARATOR = lazy_pattern(r"[^\S\t]*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z])")
+_FIELD_SEPARATOR = lazy_pattern(r"([^\S\t]*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z]))")
 _LEADING_NUMBER = lazy_pattern(
     r"(?P<number>\d{1,15})(?:st|nd|rd|th)?(?: (?P<unit>[A-Za-z]{2,10})(?=[ :,;|]))??"
     r"\s?(?:[:,;|]|-{1,3}>?|=>)?\s{1,8}+(?=[A-Za-z])"
 )
 """`120 reward: 21.5 loss: 0.3`, as `print(step, "reward:", ...)` writes it; `120 episodes: ...`."""
 _FEWEST_PAIRS_OF_LAYOUT = 4
-_STATISTICS = frozenset({"std", "min", "max", "median"})
-_MEAN = lazy_pattern(r"[ _](?:mean|avg|average|std|min|max|median)$", re.IGNORECASE)
-"""`reward mean=0.8 std=0.2`: the second number is the reward's, too."""
 _EPISODE_COUNT_NAMES = (
     *("episodes", "nepisodes", "numepisodes", "episodecount"),
     *languages.EPISODE_COUNTS,
@@ -100,8 +97,8 @@ def parse_field(text: str) -> list[Pair] | None:
         if match is None or _CLOCK_START.match(text, match.start("value")):
             return found if _are_written_out(found) else None
         pair = _make_pair(match)
-        if found and pair.key.lower() in _STATISTICS and (mean := _MEAN.search(found[-1].key)):
-            pair = pair._replace(key=f"{found[-1].key[: mean.start()]} {pair.key}")
+        if found and spreads.is_bare(pair.key):
+            pair = pair._replace(key=spreads.name_behind(pair.key, found[-1].key))
         if pair.is_blank_separated and metric_names.is_prose(pair.key) and not _is_of_total(pair):
             return None
         found.append(pair)
@@ -204,10 +201,7 @@ def _read_around_step(text: str, bare_steps_count: bool | None) -> ConsoleRecord
 
 def _read_fields(text: str, bare_steps_count: bool | None) -> tuple[ConsoleRecord | None, bool]:
     """The record of the fields that are pairs, if they are enough; whether all fields are."""
-    fields = [
-        each for each in _FIELD_SEPARATOR.split(text) if _skip_separators(each, 0) < len(each)
-    ]
-    readable = [pairs for each in fields if (pairs := parse_field(each))]
+    fields, readable = _parse_fields(text)
     if len(fields) > 1 and (finished := _FINISHED_STEP.fullmatch(fields[0])):
         readable.insert(0, parse_field(finished[1]) or [])
     pairs = [pair for each in readable for pair in each if _is_usable(pair)]
@@ -222,6 +216,27 @@ def _read_fields(text: str, bare_steps_count: bool | None) -> tuple[ConsoleRecor
     if step is not None:
         found = found._replace(step=as_step(step.value), axis="step")
     return found, is_whole
+
+
+def _parse_fields(text: str) -> tuple[list[str], list[list[Pair]]]:
+    """The fields of a line, and the pairs of those that hold nothing else."""
+    fields: list[str] = []
+    readable: list[list[Pair]] = []
+    before: list[Pair] | None = None
+    parts = _FIELD_SEPARATOR.split(text)
+    for separator, field in zip(["", *parts[1::2]], parts[::2], strict=True):
+        if _skip_separators(field, 0) >= len(field):
+            continue
+        fields.append(field)
+        pairs = parse_field(field)
+        if pairs and separator.startswith(",") and spreads.is_bare(name := pairs[0].key):
+            if before is None:  # of what, is not read
+                continue
+            pairs[0] = pairs[0]._replace(key=spreads.name_behind(name, before[-1].key))
+        if pairs:
+            readable.append(pairs)
+        before = pairs or None
+    return fields, readable
 
 
 def _with_sentence(found: ConsoleRecord, text: str) -> ConsoleRecord:

@@ -453,6 +453,30 @@ def test_a_spread_behind_a_mean_is_that_of_the_mean() -> None:
     assert list(got.values_by_step()) == ["Iter", "reward mean", "reward std", "reward min", "std"]
 
 
+@pytest.mark.parametrize(
+    ("line", "spread"),
+    [
+        ("Average return: -0.47, std: 0.14", "return std"),
+        ("Reward: -0.47, std: 0.14, max: 3.18", "Reward std"),
+        ("[Update 1/4] ValuePred(mean=-0.47, std=0.14) KL=0.02 PolicyLoss=0.3", "ValuePred(std)"),
+        ("Rewards: mean=-0.47, std=0.14, min=-1.0", "Rewards std"),
+        ("Iter 2 | mean: -0.47, std: 0.14", "mean +/-"),
+        ("Iter 2 | KL: 0.02, std: 0.14", "std"),
+    ],
+)
+def test_a_spread_behind_a_comma_is_that_of_the_mean_before_it(line: str, spread: str) -> None:
+    """Whatever the mean is called; behind anything else it stays the policy's."""
+    points = read(line).values_by_step()
+    assert [value for _, value in points[spread]] == [0.14]
+    assert ("std" in points) == (spread == "std")
+
+
+def test_a_spread_of_something_unread_is_left_out() -> None:
+    """Alone, it would be the policy's."""
+    points = read("Iter 2 | over 100 tests, std=0.14 | loss: 0.3").values_by_step()
+    assert list(points) == ["Iter", "loss"]
+
+
 def test_a_number_in_percent_says_so_in_its_name() -> None:
     """The value stays as it was printed."""
     got = read("Episode 30 | Avg Reward: 7.32 | Win Rate: 0.55% | clip%: 6.2% | KL: 0.01")
