@@ -98,7 +98,9 @@ _BEFORE_PAIRS = lazy_pattern(r"[^:|]{1,40}[:|] ")
 _ARE_PAIRS = lazy_pattern(
     rf"([A-Za-z]\w{{0,30}}(?: \w{{1,20}}){{0,2}}) is ({NUMBER_PATTERN})(?: and |, | \| |$)"
 )
-_LABEL_OF_STATISTICS = lazy_pattern(r"(?i)(?<=[a-z)]): (?=(?:mean|avg|average|min)\s?[=:]\s?[-+.\d])")
+_LABEL_OF_STATISTICS = lazy_pattern(
+    r"(?i)(?<=[a-z)]): (?=(?:mean|avg|average|min)\s?[=:]\s?[-+.\d])"
+)
 """`Rewards: mean=0.45, std=0.2`."""
 _WIDE_BLANKS = lazy_pattern(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""

@@ -24,8 +24,9 @@ _OPEN_AXES = ("timesteps", "step")
 class EpisodeSteps:
     """Gives records that say an episode and bare steps the one of both that counts on.
 
-    The first records wait until a few are there. Where the steps fall later, the log does not say
-    the step after all: `has_erred`, and its records have to be counted.
+    The first records wait until a few are there. Where the steps fall later, they count on from the
+    episode before if that had several records (`i_ep 0: step: 500`, ..., `i_ep 1: step: 0`); else
+    the log does not say the step after all: `has_erred`, and its records have to be counted.
     """
 
     def __init__(self) -> None:
@@ -33,6 +34,10 @@ class EpisodeSteps:
         self._waiting: list[ConsoleRecord] = []
         self._seen: list[EpisodeAndSteps] = []
         self._last_episode = math.nan
+        self._has_several_rows = False
+        """Whether an episode has had more than one record."""
+        self._steps_before = 0
+        """Of the episodes that are over, where the steps begin anew in each."""
         self._axis: str | None = None
         """`timesteps` or `episode`, "" if neither counts on, None until that is known."""
 
@@ -45,6 +50,11 @@ class EpisodeSteps:
     def is_waiting(self) -> bool:
         """Whether records wait for others that tell what their steps count."""
         return bool(self._waiting)
+
+    @property
+    def has_turned(self) -> bool:
+        """Whether the steps have begun anew in an episode, and count on."""
+        return self._steps_before > 0
 
     def may_wait(self, tags: tuple[str, ...], axis: str) -> bool:
         """Whether it is open yet what counts on in records of these tags, whose step is this."""
@@ -73,9 +83,17 @@ class EpisodeSteps:
         tags, values = zip(*found.values, strict=True)
         names, last = count_names(tags), self._last_episode
         self.note_row(tags, values)
-        if names is None or before is None or not self._last_episode > last:
+        if names is None or before is None:
             return
-        if dict(found.values)[names[1]] < before:
+        if self._last_episode < last:  # a run that began anew
+            self._steps_before = 0
+        steps = dict(found.values)[names[1]]
+        falls = self._steps_before + steps < before + self.has_turned
+        if not (falls and self._last_episode > last):
+            return
+        if self._has_several_rows and self._last_episode == last + 1:
+            self._steps_before = before + (steps == 0)
+        else:
             self.has_erred = True
 
     def release(self) -> Sequence[ConsoleRecord]:
@@ -85,17 +103,23 @@ class EpisodeSteps:
         ready, self._waiting = self._waiting, []
         says_step = any(found.step is not None for found in ready)
         self._axis = _counted_axis(self._seen, says_step=says_step)
+        for each in self._seen:
+            self._note_episode(each.episode)
         seen = [(found, _counts_in(found)) for found in ready]
         return [found if counts is None else self._settle(found, counts) for found, counts in seen]
 
     def note_row(self, tags: tuple[str, ...], values: Sequence[float]) -> None:
         """Note the newest row, or the last one of those that were read as a whole."""
         if (names := count_names(tags)) is not None:
-            self._last_episode = values[tags.index(names[0])]
+            self._note_episode(values[tags.index(names[0])])
+
+    def _note_episode(self, episode: float) -> None:
+        self._has_several_rows |= episode == self._last_episode
+        self._last_episode = episode
 
     def _settle(self, found: ConsoleRecord, counts: EpisodeAndSteps) -> ConsoleRecord:
         if self._axis == STEPS:
-            return found._replace(step=counts.steps, axis=STEPS)
+            return found._replace(step=self._steps_before + counts.steps, axis=STEPS)
         return found._replace(step=counts.episode, axis=EPISODE) if self._axis else found
 
 

@@ -101,6 +101,9 @@ _STEP_WORDS = {
     "evaluateepisode": "episode",
     "trainingepisode": "episode",
     "currentepisode": "episode",
+    **dict.fromkeys(
+        ("iep", "iepisode", "epi", "episodei", "epnum", "epno", "epidx", "episodeidx"), "episode"
+    ),
     "game": "episode",
     "gamenumber": "episode",
     "generation": "iteration",

@@ -374,6 +374,21 @@ def test_the_steps_of_all_episodes_so_far_are_the_step(first: int) -> None:
     assert read.steps("Reward") == [30 * (first - 1) + steps for steps in SOFAR]
 
 
+@pytest.mark.parametrize(
+    "line", ["i_ep {}: step:{} reward: 0.5", "Episode {} | Step {} | Reward 0.5"]
+)
+@pytest.mark.parametrize("first", [0, 100])
+def test_steps_within_episodes_of_several_lines_count_on(line: str, first: int) -> None:
+    """As in tables: no training begins anew with an episode, unless that does, too."""
+    episodes = [(e, s) for e in range(3) for s in range(first, 600, 100)]
+    log = "".join(line.format(*each) + "\n" for each in [*episodes, *episodes[:3]])
+    read = parse_every_way(ConsoleParser, log.encode())
+    ends = [e * (501 if first == 0 else 500) for e in range(3)]
+    expected = [ends[e] + s for e, s in episodes]
+    assert read.steps("reward" if "i_ep" in line else "Reward") == [*expected, *expected[:3]]
+    assert not read.counts_updates
+
+
 def test_fewer_steps_than_episodes_are_those_of_one() -> None:
     """A single line tells: all episodes so far took at least a step each."""
     read = parse_every_way(ConsoleParser, b"- Episode 00057075 Frame 00000199 Reward: 30\n")
