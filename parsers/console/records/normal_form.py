@@ -102,6 +102,13 @@ _LABEL_OF_STATISTICS = lazy_pattern(
     r"(?i)(?<=[a-z)]): (?=(?:mean|avg|average|min)\s?[=:]\s?[-+.\d])"
 )
 """`Rewards: mean=0.45, std=0.2`."""
+_TWO_NUMBERS = lazy_pattern(
+    rf"([A-Za-z]\w{{0,30}}(?: [A-Za-z]\w{{0,20}}){{0,3}}) \(([A-Za-z]\w{{0,20}})\)\s?[:=]\s{{0,16}}"
+    rf"({NUMBER_PATTERN})\s?\(\s{{0,16}}({NUMBER_PATTERN})\s?\)"
+)
+"""`final reward (best): -15 (-12)`."""
+_SECOND_NUMBER = lazy_pattern(rf"(?<=\d) \(\s{{0,16}}{NUMBER_PATTERN}\s?\)(?=\s|$|[,;|])")
+"""A mean so far behind the newest number, as PyTorch's examples print it: `Loss 0.5 (0.61)`."""
 _WIDE_BLANKS = lazy_pattern(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""
 
@@ -199,6 +206,8 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     (" Episode", _replacing(_COUNT_INSIDE, r"\1_\2_\3_\4")),
     *((f" {word} ", _replacing(_WINDOW, r" (\1\2)")) for word in _WINDOW_WORDS),
     ("(", _replacing(_WINDOW_BEHIND, r"(\1\2")),
+    ("):", _replacing(_TWO_NUMBERS, r"\1: \3, \1 \2: \4")),
+    (" (", _replacing(_SECOND_NUMBER, "")),
     ("(", _replacing(_MEAN_REMARK, _remark_as_word)),
     ("[", _unwrap_brackets),
 )

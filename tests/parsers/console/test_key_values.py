@@ -477,6 +477,26 @@ def test_a_spread_of_something_unread_is_left_out() -> None:
     assert list(points) == ["Iter", "loss"]
 
 
+@pytest.mark.parametrize(
+    ("line", "rewards"),
+    [
+        (
+            "episode: 3; final reward (best): -15 (-12)",
+            {"final reward": -15, "final reward best": -12},
+        ),
+        ("Ep 3 Score (avg):  21.5 (  30.25)", {"Score": 21.5, "Score avg": 30.25}),
+        ("Ep 3 | Loss 0.5 (0.61) | Reward 3.2 (3.1)", {"Loss": 0.5, "Reward": 3.2}),
+    ],
+)
+def test_a_second_number_in_brackets_is_that_of_the_name_in_brackets(
+    line: str, rewards: dict[str, float]
+) -> None:
+    """Without one it is a mean so far, as PyTorch's examples print it."""
+    points = read(line).values_by_step()
+    found = {tag: value for tag, [(_, value)] in points.items() if tag not in ("episode", "Ep")}
+    assert found == rewards
+
+
 def test_a_number_in_percent_says_so_in_its_name() -> None:
     """The value stays as it was printed."""
     got = read("Episode 30 | Avg Reward: 7.32 | Win Rate: 0.55% | clip%: 6.2% | KL: 0.01")
