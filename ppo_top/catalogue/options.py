@@ -142,16 +142,18 @@ def total_steps(
 
     `config` has canonical names. A number far below the newest `step` counts something else (say
     iterations, where the log has environment steps) and is skipped; trainers overshoot their total
-    a little to finish a rollout.
+    a little to finish a rollout. Where the trainer is unknown, one that is ahead comes first.
     """
     table = trainer_tables().get(trainer.id)
+    totals = []
     for name in table.total_options if table else DEFAULT_TOTAL_OPTIONS:
         value = config.get(name)
         if isinstance(value, (bool, str)) or value is None:
             continue
         if 1 <= value < MAX_TOTAL_STEPS and (step or 0) <= MAX_OVERSHOOT_FACTOR * value:
-            return int(value)
-    return None
+            totals.append(int(value))
+    first = next(iter(totals), None)
+    return first if table else next((each for each in totals if each >= (step or 0)), first)
 
 
 def names_self_play(config: Mapping[str, ConfigValue]) -> bool:

@@ -146,6 +146,8 @@ def test_the_present_spelling_comes_first() -> None:
         ("custom", {"total_iterations": 20}, 2048, None),  # steps of the environment
         ("custom", {"total_iterations": 20, "total_timesteps": 40960}, 2048, 40960),
         ("unknown", {"max_steps": 7}, None, 7),
+        ("unknown", {"max_steps": 20, "total_iterations": 60}, 31, 60),  # a bar of each iteration
+        ("unknown", {"max_steps": 20}, 21, 20),
         ("sb3", {"total_timesteps": True}, None, None),
         ("sb3", {"total_timesteps": "many"}, None, None),
         ("sb3", {"total_timesteps": float("nan")}, None, None),

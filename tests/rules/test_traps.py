@@ -114,6 +114,10 @@ TRAPS: dict[str, tuple[str, DrawnColumns]] = {
         "on-policy",
         {"reward_mean": lambda i: math.nan if i < 3 else 20 + 5.0 * i},
     ),
+    "the best reward so far before there is one": (
+        "on-policy",
+        {"tag:best": lambda i: -math.inf if i < 3 else 20 + 5.0 * i},
+    ),
     "a spread of one sample": ("rlhf", {"query_len_std": math.nan, "ratio_var": math.nan}),
     "a reward function that does not apply": (
         "grpo",

@@ -34,6 +34,8 @@ def _is_fault(run: RuleContext, concept: str, value: float, limits: RuleLimits) 
     """Whether a NaN or infinity is one, and not the mean of nothing."""
     if may_be_nan(concept, value):
         return False
+    if math.isinf(value) and concept.startswith("tag:") and concept not in run.histories:
+        return False  # the best one so far, before there is any
     if run.family not in NOT_LLM or not math.isnan(value):
         return True
     if concept.startswith(("reward", "ep_len", "eval_", "success_rate", "tag:")):
