@@ -23,6 +23,7 @@ from ppo_top.parsers.console.records.joined_lines import JoinedLines
 from ppo_top.parsers.console.records.line_templates import LineTemplate, LineTemplates
 from ppo_top.parsers.console.steps.episode_steps import EpisodeSteps
 from ppo_top.parsers.console.steps.laps import Laps, lap_length
+from ppo_top.parsers.console.steps.opening_records import OpeningRecords
 from ppo_top.parsers.console.steps.unnamed_steps import UnnamedSteps
 from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
 from ppo_top.parsers.console.tables.tune_table import TuneTable
@@ -61,6 +62,7 @@ class ProcessStream:
         self.end_detector = RunEndDetector()
         self.episode_steps = EpisodeSteps()
         self._unnamed_steps = UnnamedSteps()
+        self._opening = OpeningRecords()
         self._evaluation = evaluation_part.EvaluationPart()
         self._count_step = count_step or partial(next, count(1))
         self._trains_by_steps = False
@@ -182,7 +184,8 @@ class ProcessStream:
     @property
     def awaits_steps(self) -> bool:
         """Whether records wait for others that tell their step."""
-        return self._unnamed_steps.is_waiting or self.episode_steps.is_waiting
+        waits = self._unnamed_steps.is_waiting or self.episode_steps.is_waiting
+        return waits or self._opening.is_waiting
 
     def tell_steps(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
         """The records that have their step, if they say one; this one is the last of them."""
@@ -190,13 +193,15 @@ class ProcessStream:
 
     def release_steps(self) -> Sequence[ConsoleRecord]:
         """The records that wait: no others will tell their step."""
-        ready = self._tell_episode_steps(self._unnamed_steps.release())
-        return [*ready, *self.episode_steps.release()]
+        ready = [*self._tell_episode_steps(self._unnamed_steps.release())]
+        for found in self.episode_steps.release():
+            ready += self._opening.read(found)
+        return [*ready, *self._opening.release()]
 
     def _tell_episode_steps(self, records: Sequence[ConsoleRecord]) -> Sequence[ConsoleRecord]:
         ready = [each for found in records for each in self.episode_steps.read(found, self.step)]
         self.templates.settle_bare_steps(self.episode_steps.bare_steps_count)
-        return ready
+        return [each for found in ready for each in self._opening.read(found)]
 
     def may_be_read_fast(self, template: LineTemplate) -> bool:
         """Whether it is known what the step of such lines is, and the line alone tells it."""

@@ -389,6 +389,18 @@ def test_steps_within_episodes_of_several_lines_count_on(line: str, first: int) 
     assert not read.counts_updates
 
 
+@pytest.mark.parametrize(("first", "opening"), [(0, 0), (5, 1)])
+def test_lines_before_the_first_step_begin_no_training(first: int, opening: int) -> None:
+    """Counted from 1, they would stand behind step 0."""
+    log = "".join(
+        f"grad_norm = 3.{n}\nrewards: [1.0, 2.{n}]\n[step {n:04}] step={n} loss=0.{n}\n"
+        for n in range(first, first + 4)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("loss") == list(range(first, first + 4))
+    assert read.steps("grad_norm") == [opening, *range(first, first + 3)]
+
+
 def test_fewer_steps_than_episodes_are_those_of_one() -> None:
     """A single line tells: all episodes so far took at least a step each."""
     read = parse_every_way(ConsoleParser, b"- Episode 00057075 Frame 00000199 Reward: 30\n")
