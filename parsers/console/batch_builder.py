@@ -127,7 +127,7 @@ class BatchBuilder:
         if before is None:
             training.starts.first_step = step
             training.starts.read_numbers(tags, values)
-        elif step < before and process == "" and (not tags or tags in training.known_tag_sets):
+        elif step < before and process == "" and training.may_split_at(tags):
             if reason := training.starts.reason_to_split(tags, values, step, before):
                 training = self._trainings.begin(reason)
                 training.starts.first_step = step

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ppo_top.model import Batch, ConfigValue, ConsoleLines, RunEnd, State
-from ppo_top.parsers.console.steps.training_starts import TrainingStarts
+from ppo_top.parsers.console.steps.training_starts import ANOTHER_ALGORITHM, TrainingStarts
 from ppo_top.parsers.shared.columns import ColumnBuilder
 
 _MAX_OWNED_TAGS = 10_000
@@ -96,6 +96,14 @@ class ConsoleTraining:
         if ended.state is State.FINISHED:
             self._finished = ended
             self.starts.note_end()
+
+    def may_split_at(self, tags: tuple[str, ...]) -> bool:
+        """Whether a record of these names, whose step is behind, may be another training's first.
+
+        Those of names that are new may count something else.
+        """
+        is_other = self.starts.reason == ANOTHER_ALGORITHM
+        return is_other or not tags or tags in self.known_tag_sets
 
     def note_step(self, step: int) -> None:
         """It goes on, also after a traceback; an earlier regular end still counts."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ppo_top.model import ConfigValue
+from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, numbers_training
 from ppo_top.parsers.shared.text.number_text import parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -23,6 +24,12 @@ _TITLE = lazy_pattern(
     r"(?i)\s{0,9}(?:starting |now )?training (\w[\w.-]{0,60} on \w[\w.:/-]{0,100})(?: \(|\s|$)"
 )
 """A line that says what is trained where: `Training dqn on grid_world (seed=42)`."""
+_ALGORITHM_TITLE = lazy_pattern(
+    r"(?i)\W{0,100}(?:\d{1,3}\W{1,3}|\d{1,3}/\d{1,3}\W{1,3})?(?:(?:now|starting) )?training"
+    r"(?: the| an?| with| using)?((?: [A-Za-z][\w-]{0,30}){1,4})"
+)
+"""A line that says which algorithm trains now: `=== Training Double DQN agent ===`."""
+_OTHER_ALGORITHMS = frozenset({"q-learning", "qlearning", "actor-critic"})
 _WORDS = ("seed", "run", "trial", "experiment", "fold", "logging to", "learning", "lr", "env")
 """A line without any of them names nothing: looking for them is quicker."""
 _MAX_TEXT_CHARS = 300
@@ -33,6 +40,8 @@ _START_SHARE = 20
 """A training begins at its first step, or within this part of the steps of the one before."""
 
 HAD_ENDED = "the one before was complete"
+ANOTHER_ALGORITHM = "another algorithm is printed"
+"""Whose lines may have other names."""
 
 
 class TrainingStarts:
@@ -51,6 +60,8 @@ class TrainingStarts:
         words = text[:_MAX_TEXT_CHARS].lower()
         if "training " in words and (title := _TITLE.match(text[:_MAX_TEXT_CHARS])):
             self._note("training", title[1])
+        elif "training " in words and (algorithm := _algorithm_of(words)):
+            self._note("algorithm", algorithm)
         if not any(word in words for word in _WORDS):
             return seed
         for name, word in _NAMED.findall(text[:_MAX_TEXT_CHARS]):
@@ -104,6 +115,16 @@ class TrainingStarts:
     def next_training(self) -> TrainingStarts:
         """What is known when it begins: the names that were printed stay."""
         return TrainingStarts(self._names)
+
+
+def _algorithm_of(text: str) -> str:
+    """The algorithm that a line of lower-case words says to train; "" if it says none."""
+    found = _ALGORITHM_TITLE.match(text)
+    words = found[1].split() if found else []
+    for place, word in enumerate(words):
+        if word in _OTHER_ALGORITHMS or metric_names.names_algorithm(word):
+            return " ".join(words[: place + 1])
+    return ""
 
 
 def _numbers_of(tags: Sequence[str], values: Sequence[float]) -> dict[str, float]:
