@@ -86,6 +86,7 @@ def test_arrays_of_other_things_are_left_alone() -> None:
     head = b"\x93NUMPY\x01\x00"
     assert detect_format("rewards.npy", head) is FORMAT
     assert detect_format("SpaceInvaders_PPO.npy", head) is FORMAT
+    assert detect_format("walker_TD3.npy", head) is FORMAT
     assert detect_format("itr_0_losses.npy", head) is FORMAT
     assert not detect_format("loss_landscape.npy", head)
     assert not detect_format("observations.npy", head)

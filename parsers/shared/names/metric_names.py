@@ -265,7 +265,9 @@ def curve_of_file(path: str) -> str:
 
 def names_algorithm(path: str) -> bool:
     """Whether a file's name says an algorithm, such as `SpaceInvaders_PPO.npy`."""
-    return not _ALGORITHM_WORDS.isdisjoint(split_words(PurePath(path).stem))
+    stem = PurePath(path).stem
+    words = {*split_words(stem), *re.split(r"[\W_]+", stem.lower())}  # `a2c` is one, too
+    return not _ALGORITHM_WORDS.isdisjoint(words)
 
 
 def _is_remark(text: str, others: frozenset[str]) -> bool:

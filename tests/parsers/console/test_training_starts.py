@@ -75,12 +75,12 @@ def test_another_setting_and_steps_that_begin_anew(header: str, body: Body) -> N
 
 def test_another_algorithm_is_another_training() -> None:
     """Its lines may have other names."""
-    lines = {"DQN": "Episode {} | Reward: 2{}.5", "Double DQN": "[ddqn] Episode {} score 2{}.5"}
+    lines = {"DQN": "Episode {} | Reward: 2{}.5", "Simple A2C": "[a2c] Episode {} score 2{}.5"}
     text = "".join(
         f"=== Training {name} agent ===\n" + "".join(f"{line}\n".format(n, n) for n in range(1, 9))
         for name, line in lines.items()
     )
-    first, second = read(text + "Training Double DQN model...\nEpisode 9 | Reward: 2.5\n")
+    first, second = read(text + "Training Simple A2C model...\nEpisode 9 | Reward: 2.5\n")
     assert [value for _, _, value in first.points["Reward"]] == [f"2{n}.5" for n in range(1, 9)]
     assert [step for step, _, _ in second.points["score"]] == list(range(1, 9))
     assert [step for step, _, _ in second.points["Reward"]] == [9]
