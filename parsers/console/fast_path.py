@@ -88,11 +88,17 @@ class FastPath:
         steps: list[int] = []
         rows: list[Sequence[bytes]] = []
         end, few = start, _FEW_LINES
+        before = process.episode_steps.steps_before
+        if not process.episode_steps.may_follow(layout.tags):
+            return 0
         most = 1 if begins_with_number(layout.tags) else _MAX_LINES
         while len(rows) < most:
             lines = layout.lines(data, end, min(few, most - len(rows)))
             fresh = layout.rows(lines)
-            allowed = layout.steps_of(fresh, steps[-1] if steps else process.step)
+            last = steps[-1] if steps else process.step
+            allowed = layout.steps_of(fresh, last if last is None else last - before)
+            if before and last is not None:
+                allowed = _rising(before, allowed, last)
             steps += allowed
             rows += fresh[: len(allowed)]
             end = lines[len(allowed) - 1].end() if allowed else end
@@ -165,6 +171,17 @@ class FastPath:
         self._log_lines.add_line(offset + start, line.decode("ascii"))
         self._log_lines.set_step(step)
         return end + 1
+
+
+def _rising(before: int, steps: Sequence[int], last: int) -> list[int]:
+    """The steps within an episode as those of all, up to the first that may be another one's."""
+    rising: list[int] = []
+    for step in steps:
+        if before + step <= last:
+            break
+        last = before + step
+        rising.append(last)
+    return rising
 
 
 def _learn_layout(keys: Sequence[bytes], values: Sequence[bytes]) -> TableLayout | None:

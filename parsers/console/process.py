@@ -272,7 +272,6 @@ class ProcessStream:
         """Whether a step of this kind is simply the next one."""
         is_known = self._has_records and axis == self.axis
         is_odd = self._steps_are_stray or self._laps.has_turned or self._episode_order.is_counting
-        is_odd = is_odd or self.episode_steps.has_turned
         return is_known and not is_odd
 
     @property

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.episode_counts import (
     ENOUGH_ROWS,
     EPISODE,
@@ -36,7 +37,7 @@ class EpisodeSteps:
         self._last_episode = math.nan
         self._has_several_rows = False
         """Whether an episode has had more than one record."""
-        self._steps_before = 0
+        self.steps_before = 0
         """Of the episodes that are over, where the steps begin anew in each."""
         self._axis: str | None = None
         """`timesteps` or `episode`, "" if neither counts on, None until that is known."""
@@ -54,7 +55,11 @@ class EpisodeSteps:
     @property
     def has_turned(self) -> bool:
         """Whether the steps have begun anew in an episode, and count on."""
-        return self._steps_before > 0
+        return self.steps_before > 0
+
+    def may_follow(self, tags: tuple[str, ...]) -> bool:
+        """Whether it is known how the steps of records with these names count on."""
+        return not self.has_turned or count_names(tags) is not None
 
     def may_wait(self, tags: tuple[str, ...], axis: str) -> bool:
         """Whether it is open yet what counts on in records of these tags, whose step is this."""
@@ -69,7 +74,7 @@ class EpisodeSteps:
         if self._axis is not None:
             if self._axis == STEPS and found.values:
                 self._look_for_error(found, before)
-            return (found if counts is None else self._settle(found, counts),)
+            return (self._settle(found, counts) if counts else self._follow(found),)
         if counts is None and not self._waiting:
             return (found,)
         self._waiting.append(found)
@@ -86,13 +91,13 @@ class EpisodeSteps:
         if names is None or before is None:
             return
         if self._last_episode < last:  # a run that began anew
-            self._steps_before = 0
+            self.steps_before = 0
         steps = dict(found.values)[names[1]]
-        falls = self._steps_before + steps < before + self.has_turned
+        falls = self.steps_before + steps < before + self.has_turned
         if not (falls and self._last_episode > last):
             return
         if self._has_several_rows and self._last_episode == last + 1:
-            self._steps_before = before + (steps == 0)
+            self.steps_before = before + (steps == 0)
         else:
             self.has_erred = True
 
@@ -119,8 +124,16 @@ class EpisodeSteps:
 
     def _settle(self, found: ConsoleRecord, counts: EpisodeAndSteps) -> ConsoleRecord:
         if self._axis == STEPS:
-            return found._replace(step=self._steps_before + counts.steps, axis=STEPS)
+            return found._replace(step=self.steps_before + counts.steps, axis=STEPS)
         return found._replace(step=counts.episode, axis=EPISODE) if self._axis else found
+
+    def _follow(self, found: ConsoleRecord) -> ConsoleRecord:
+        """A record that says bare steps without their episode, behind one that said it."""
+        if found.step is None or not self.has_turned:
+            return found
+        names = [tag for tag, value in found.values if value == found.step]
+        is_bare = any(map(metric_names.is_bare_count, names))
+        return found._replace(step=found.step + self.steps_before) if is_bare else found
 
 
 def _counted_axis(seen: Sequence[EpisodeAndSteps], *, says_step: bool) -> str:

@@ -389,6 +389,21 @@ def test_steps_within_episodes_of_several_lines_count_on(line: str, first: int) 
     assert not read.counts_updates
 
 
+def test_steps_within_episodes_count_on_for_lines_that_do_not_say_theirs() -> None:
+    """A count of all steps stays what it is; many lines are read as a whole."""
+    log = "".join(
+        f"Episode {e} | Step {s} | Reward {e}.5\nStep {s} | Loss: 0.5\n"
+        f"total_timesteps: {300 * e + s}, kl: 0.1\n"
+        for e in range(6)
+        for s in range(30, 301, 30)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    expected = list(range(30, 1801, 30))
+    assert [read.steps(tag) for tag in ("Reward", "Loss", "kl")] == [expected] * 3
+    log = "".join(f"i_ep {e}: step:{s} reward: 0.5\n" for e in range(4) for s in range(200))
+    assert parse_every_way(ConsoleParser, log.encode()).steps("reward") == list(range(800))
+
+
 @pytest.mark.parametrize(("first", "opening"), [(0, 0), (5, 1)])
 def test_lines_before_the_first_step_begin_no_training(first: int, opening: int) -> None:
     """Counted from 1, they would stand behind step 0."""
