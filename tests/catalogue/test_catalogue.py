@@ -293,6 +293,10 @@ GUESSES = [
     ("team_reward", "reward_mean"),
     ("client_reward_std", None),
     ("Env_1_Reward", "reward_mean"),
+    ("dqn_rewards", "reward_mean"),
+    ("ql_rewards", "reward_mean"),
+    ("Q-Learning Avg Reward", "reward_mean"),
+    ("ppo_reward_std", None),
     ("agent_0_reward", "reward_mean"),
     ("env_reward_scale", None),
 ]
