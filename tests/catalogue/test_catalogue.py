@@ -335,6 +335,10 @@ def test_a_share_in_percent_is_scaled(tag: str, expected: str | None) -> None:
         ("returns", "reward_mean"),
         ("profit", "reward_mean"),
         ("ret", None),
+        ("recent_mean50", "reward_mean"),
+        ("Period Average", "reward_mean"),
+        ("Avg(100)", "reward_mean"),
+        ("mean", None),
         ("learning curve", None),
     ],
 )
