@@ -24,11 +24,12 @@ def is_at_ceiling(reward: RewardCourse) -> bool:
     history = reward.history
     if history.count < SETTLED_POINTS:
         return False
-    newest = history.newest(SETTLED_POINTS)
-    if reward.ceiling is not None:
-        way = max(abs(reward.ceiling), abs(reward.ceiling - reward.baseline))
-        return median(newest) >= reward.ceiling - CEILING_SHARE * way
-    if SUCCESS_HIGHEST <= history.high <= 1.0 and history.low >= 0.0:
+    is_share = SUCCESS_HIGHEST <= history.high <= 1.0 and history.low >= 0.0
+    if reward.ceiling is not None or is_share:
+        newest = history.newest(SETTLED_POINTS)
+        if reward.ceiling is not None:
+            way = max(abs(reward.ceiling), abs(reward.ceiling - reward.baseline))
+            return median(newest) >= reward.ceiling - CEILING_SHARE * way
         mean = sum(newest) / len(newest)
         return median(newest) >= SUCCESS_LEVEL and mean >= SUCCESS_SHARE
     if not reward.gained or reward.drawdown > 1e-3 * reward.scale:
