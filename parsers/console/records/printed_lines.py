@@ -1,7 +1,7 @@
 """Which numbers of a line are values, for lines that are rewritten before they are read.
 
-`[Episode   12] return = 20.5 (mean of 100: 19.2)` is read in its normal form, but a layout has to
-match what is printed. So the line is read with probes in place of its numbers, which come out as
+`[Episode   12] return = 20.5 (mean of last 100: 19.2)` is read in its normal form, but a layout has
+to match what is printed. So the line is read with probes in place of its numbers, which come out as
 the values that they stand for, and again with other spellings and other blanks, which must make no
 difference. A number that does make one stands in the layout as it is.
 """
@@ -26,9 +26,10 @@ _SMALL_MARK = "\1"
 _FIRST_PROBE = 7_000_001
 """Stands for the first number of a line; too odd to be real."""
 _SPELLINGS = ("{}", "{}.5", "-{}.5")
-"""Of a number with a point or a sign; others stay whole."""
+"""How a number with a point or a sign is spelled; others stay whole."""
 _SMALL_NUMBERS = ("1", "97", "12.5", "100.0")
-_MAX_NUMBERS = 24
+"""Of them one is as good as another where only a share may stand."""
+_MAX_NUMBERS = 16
 _DIGITS = lazy_pattern(
     r"(?<![\w.])(\d{1,3}(?:,\d{3}){1,3}+|[-+]?\d{1,9}+(?:\.\d{1,20}+)?(?:[eE][-+]?\d{1,3})?)(?!\d)"
 )
@@ -169,11 +170,11 @@ class _ProbedLine:
         """What is read beside a number that is no value; notes whether that may be another."""
         self._fixed.add(at)
         as_it_is = self._read()
-        if all(self._read_with(at, each) == as_it_is for each in _SMALL_NUMBERS):
-            self._small.add(at)
         self._fixed.discard(at)
         if self._read() != as_it_is:
             self._fixed.add(at)
+            if all(self._read_with(at, each) == as_it_is for each in _SMALL_NUMBERS):
+                self._small.add(at)
         return as_it_is
 
     def _read_with(self, at: int, number: str) -> _Reading | None:
