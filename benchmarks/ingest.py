@@ -40,6 +40,10 @@ EVENT_TAGS = [
     *("time/fps", "eval/mean_reward", "env/reward_mean", "tokens/responses_len_mean"),
 ]
 TEXT_BYTES = 6 << 20
+REWRITTEN_LINE = (
+    "[Episode {:7}] reward = {:6}.50  (mean of last 100: 20.25)  loss = 0.1250  took 0.5s\n"
+)
+"""Brackets, aligned columns, a window behind its value, a unit."""
 DATA_SERVER = "tensorboard-data-server --checksum"
 SLOW_READERS = {"event_accumulator", "tbparse", "terminalboard"}
 READER_LABELS = {
@@ -59,6 +63,7 @@ MIN_LINE_RATES = {
     "SB3 table": 0.08,
     "TRL numbers": 0.1,
     "custom console": 0.04,
+    "rewritten lines": 0.04,
     "CSV": 0.1,
     "JSON lines": 0.1,
 }
@@ -218,6 +223,10 @@ def write_texts(folder: Path) -> dict[str, Path]:
             many = b"".join(b"Iteration %d%s" % each for each in enumerate(parts[1:], 1))
         path.write_bytes(b"".join(lines[:head]) + many)
         made[label] = path
+    path = folder / "rewritten" / "stdout.log"
+    path.parent.mkdir()
+    path.write_text("".join(REWRITTEN_LINE.format(n, n % 97) for n in range(1, TEXT_BYTES // 80)))
+    made["rewritten lines"] = path
     return made
 
 

@@ -100,7 +100,8 @@ def parse_field(text: str) -> list[Pair] | None:
         if found and spreads.is_bare(pair.key):
             pair = pair._replace(key=spreads.name_behind(pair.key, found[-1].key))
         if pair.is_blank_separated and metric_names.is_prose(pair.key) and not _is_of_total(pair):
-            return None
+            is_sentence = sentences.says_length(text[position:])
+            return found if _are_written_out(found) and not is_sentence else None
         found.append(pair)
         position = _skip_separators(text, match.end())
     return found
@@ -113,9 +114,9 @@ def _is_of_total(pair: Pair) -> bool:
 
 def _are_written_out(pairs: list[Pair]) -> bool:
     """Whether words may follow the pairs: `lr=1e-3 (10437 steps/s)`, `kl: 0.1 saved checkpoint`."""
-    if len(pairs) < _FEWEST_PAIRS_BEFORE_WORDS:
+    if len(pairs) < _FEWEST_PAIRS_BEFORE_WORDS or not any(map(_is_known, pairs)):
         return False
-    return not any(pair.is_blank_separated for pair in pairs) and any(map(_is_known, pairs))
+    return not any(pair.is_blank_separated and _axis_of(pair) is None for pair in pairs)
 
 
 def _skip_separators(text: str, position: int) -> int:

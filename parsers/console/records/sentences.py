@@ -81,6 +81,11 @@ def _totals(said: re.Match[str]) -> ConsoleRecord:
     return ConsoleRecord([(name, value) for name, value in pairs if value is not None])
 
 
+def says_length(text: str) -> bool:
+    """Whether a text says how long an episode was: `in 200 steps`."""
+    return _LENGTH.search(text) is not None
+
+
 def parse_line(text: str) -> ConsoleRecord | None:
     """The record of `Episode 5 finished after 200 steps with reward 21.5`; None if it is prose."""
     if len(text) > _MAX_CHARS:

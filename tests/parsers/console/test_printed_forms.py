@@ -48,6 +48,7 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("EP_{step} reward: {n}.5", "reward"),
         ("Ep{step} reward={n}.5, loss=0.5", "reward"),
         ("Ep {step} reward {n}.5 done in 3.2s", "reward"),
+        ("[Episode    {step}] reward =     {n}.5  loss = 0.5  took 0.5s", "reward"),
         ("[Episode    {step}] reward = {n}.5  (mean of last 100: 3.5)  buffer=20", "reward"),
         ("Episode {step}: return {n}.5 (100-ep avg: 3.5) | eps 0.5", "return"),
         ("Iter [{step}/900] (1.5%): return {n}.5 | entropy 0.5", "return"),
