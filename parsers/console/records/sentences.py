@@ -19,7 +19,7 @@ _REWARD = lazy_pattern(
     re.IGNORECASE,
 )
 _EPISODE_INSIDE = lazy_pattern(
-    rf"\b(reward|return|score)s?\s(?:in|for|of|at)\s(?:the\s)?[Ee]pisode:?\s?#?(\d{{1,15}})\b\W{{0,3}}?"
+    rf"\b(reward|return|score)s?\s(?:in|for|of|at|after)\s(?:the\s)?[Ee]pisode:?\s?#?(\d{{1,15}})\b\W{{0,3}}?"
     rf"(?:(?:is|was)\W{{1,3}}?)?({NUMBER_PATTERN})(?![\w.])",
     re.IGNORECASE,
 )

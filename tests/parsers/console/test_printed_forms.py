@@ -30,6 +30,7 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("Episode: {step}, Reward: {n},5, Loss: 47,8365, Epsilon: 0,908", "Reward"),
         ("Step {step}: grpo_loss is {n}.5 and kl is -0.25", "grpo_loss"),
         ("Reward after {step} steps: {n}.5", "Reward"),
+        ("Reward after episode {step} is {n}.5", "reward"),
         ("Evaluation at step {step}: mean reward {n}.5 +/- 2.5", "eval mean reward"),
         # the Snake of many tutorials
         ("Game {step} Score {n}.5 Record: 45", "Score"),
