@@ -48,6 +48,14 @@ def test_what_is_immediate_waits_for_nothing() -> None:
     assert Persistence(STEPS).add_point(bad(CRIT, immediate=True), Mark(0, 0, 0.0)) == CRIT
 
 
+def test_a_rule_that_is_asked_again_at_a_row_corrects_its_point() -> None:
+    """As at the end of a run: three bad points stay three."""
+    memory = Persistence(STEPS)
+    assert fed("333", memory)[-1] == 0
+    assert memory.add_point(bad(3), Mark(2, 2, 0.0)) == 0
+    assert memory.add_point(bad(3), Mark(3, 3, 0.0)) == WARN
+
+
 def test_a_finding_began_at_the_first_bad_point_of_its_window() -> None:
     """Not at the point that raised it, nor at one before the window."""
     memory = Persistence(STEPS)

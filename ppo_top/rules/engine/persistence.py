@@ -51,10 +51,15 @@ class Persistence:
         return other
 
     def add_point(self, assessment: Assessment | None, mark: Mark) -> int:
-        """Add one point; returns the severity it calls for, or 0."""
+        """Add one point; returns the severity it calls for, or 0.
+
+        A rule that is asked again at the same row, as the run has ended, adds none: it corrects it.
+        """
         level = assessment.level if assessment is not None else 0
         self.resolved = assessment is not None and assessment.resolved
         self.calm_points = self.calm_points + 1 if assessment is None else 0
+        if self.recent and self.recent[-1][1] == mark:
+            del self.recent[-1]
         self.recent.append((level, mark))
         if len(self.recent) > self.longest:
             del self.recent[0]
