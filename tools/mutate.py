@@ -138,7 +138,7 @@ class MutationRun:
         reach: list[list[int]] = [[] for _ in self.mutants]
         for tests_by_change, seconds, failing in found:
             self._seconds.update(seconds)
-            self.failing += failing
+            self.failing += [items[test].nodeid for test in failing if not _passes(items[test])]
             for number, tests in tests_by_change.items():
                 reach[number] += tests
         return reach
@@ -152,14 +152,16 @@ class MutationRun:
         everywhere = set(range(len(self.mutants)))
         for path, mutants in by_path.items():
             everywhere -= watch(path, mutants, reach)
-        seconds, failing = dict[int, float](), list[str]()
+        seconds, failing = dict[int, float](), list[int]()
         for test in tests:
             reach.found.clear()
             began = time.process_time()
-            if not _passes(items[test]):
-                failing.append(items[test].nodeid)
+            passes = _passes(items[test])
+            if not passes:  # what it computes twice may be why
+                failing.append(test)
             seconds[test] = time.process_time() - began
-            for number in (*reach.found, *everywhere):
+            noticed = {*reach.found, *everywhere} if passes else range(len(self.mutants))
+            for number in noticed:
                 found[number].append(test)
         file.write_bytes(pickle.dumps((dict(found), seconds, failing)))
         return 0

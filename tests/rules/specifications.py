@@ -30,6 +30,8 @@ class Contrast:
     count: int = 60
     otherwise_count: int | None = None
     otherwise_trainer: str = ""
+    goal: float | None = None
+    otherwise_goal: float | None = None
 
 
 FLAT: DrawnColumns = {"reward_mean": flat, "ep_len": flat}
@@ -54,3 +56,8 @@ def steady_gain(i: int) -> float:
 def learned(i: int) -> float:
     """A reward that was gained in 15 updates and then stays, below any ceiling."""
     return 20 + 10.0 * min(i, 15) + jitter(i, 4)
+
+
+def capped(i: int) -> float:
+    """A reward that climbs to the most there is, and is that in every row from then on."""
+    return min(500.0, 20.0 + 16.0 * i)

@@ -6,6 +6,7 @@ import pytest
 
 from ppo_top.model import Profile, Sample, Severity
 from tests.rules import (
+    specifications_conditions,
     specifications_course,
     specifications_llm,
     specifications_replay,
@@ -23,6 +24,7 @@ PAIRS = (
     *specifications_replay.PAIRS,
     *specifications_text.PAIRS,
     *specifications_course.PAIRS,
+    *specifications_conditions.PAIRS,
 )
 
 
@@ -32,7 +34,9 @@ def reached(pair: Contrast, *, differs: bool) -> Severity | int:
     config = {**pair.config, **(pair.differs_config if differs else {})}
     trainer = (differs and pair.otherwise_trainer) or pair.trainer or TRAINER_BY_FAMILY[pair.family]
     count = (pair.otherwise_count if differs else None) or pair.count
-    about = Profile(trainer, pair.family, config, samples={"reward_mean": Sample("update")})
+    goal = (differs and pair.otherwise_goal) or pair.goal
+    samples = {"reward_mean": Sample("update")}
+    about = Profile(trainer, pair.family, config, samples=samples, goal=goal)
     found = findings(about, draw_rows(columns, count))
     return max((f.severity for f in found if f.rule == pair.rule), default=0)
 
