@@ -22,8 +22,10 @@ COMPARED = "__compared__"
 AROUND = "__around__"
 
 CHANGES_STATE = frozenset(
-    ("add", "add_point", "append", "appendleft", "begin_block", "clear", "copy", "discard",
-     "extend", "insert", "next", "pop", "popleft", "push", "remove", "setdefault", "sort", "update")
+    ("add", "add_block", "add_point", "add_row", "append", "appendleft", "begin_block", "clear",
+     "copy", "discard", "extend", "fresh", "_fresh", "has_eased", "insert", "merge_pairs", "next",
+     "_new_episodes", "_point_of_row", "pop", "popleft", "push", "remove", "setdefault", "sort",
+     "split_into_episodes", "update")
 )  # fmt: skip
 """Calls that are not made twice."""
 

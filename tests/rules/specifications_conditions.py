@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.model import Severity
 from tests.rules.cases import after, fallen, flat
 from tests.rules.specifications import FLAT, Contrast, capped, learned
-from tests.rules.specifications_llm import STILL
+from tests.rules.specifications_llm import RISES, STILL
 from tests.rules.specifications_replay import NO_LOSS, OFF, UNGAINED, growing
 from tests.support.drawn_runs import DrawnColumns, jitter
 
@@ -157,5 +157,31 @@ PAIRS = (
     Contrast("reward-spread", "a reward is logged", {"reward_std": after(30, 4.0, 1.0),
          "reward_mean": 1.0}, {"reward_mean": None, "rlhf_reward": None}, WATCH, 0,
          family="rlhf"),
+    Contrast("reward-hacking", "the length is logged for 25 updates", {"ref_kl": lambda i: 1 + 0.2
+         * i, "resp_len_mean": after(30, 80.0, 50.0)}, {"resp_len_mean": lambda i: None if i < 40
+         else 50.0 if i < 46 else 80.0}, WATCH, 0, family="rlhf"),
+    Contrast("entropy-collapsed", "control tasks know no least entropy", {"entropy": 0.004,
+         **FLAT}, {"entropy": after(12, 0.0004, 0.004)}, 0, WARN),
+    Contrast("actor-loss-large", "a discount of 1 is none", {**UNGAINED, "ep_len": 20.0,
+         "actor_loss": after(30, 300.0, 20.0)}, {}, WARN, 0, OFF, config={"gamma": 0.9},
+         differs_config={"gamma": 1.0}),
+    Contrast("zero-variance-groups", "the reward is at its ceiling although groups tie",
+         {"frac_zero_std": None, "group_reward_std": 0.0}, {"reward_mean": lambda i:
+         min(1.0, 0.5 + 0.1 * i)}, CRIT, WATCH, family="grpo"),
+    Contrast("zero-variance-groups", "rewards tie where none is logged", {"frac_zero_std": 0.93,
+         "reward_mean": None}, {"frac_zero_std": 0.5}, WARN, 0, family="grpo"),
+    Contrast("zero-variance-groups", "a reward that fell again pays for no ties",
+         {"frac_zero_std": after(50, 0.9, 0.2), "reward_mean": lambda i: min(-0.4, -5.0 + 0.3 * i)
+         + jitter(i, 0.2) - 3.0 * (i > 44)}, {"reward_mean": lambda i: min(-0.4, -5.0 + 0.3 * i) +
+         jitter(i, 0.2)}, WARN, WATCH, family="grpo"),
+    Contrast("zero-variance-groups", "a reward that rises still is not the most there is",
+         {"frac_zero_std": after(50, 0.9, 0.2), "reward_mean": lambda i: -5.0 + 0.3 * i +
+         jitter(i, 0.2)}, {"reward_mean": lambda i: min(-0.4, -5.0 + 0.3 * i) + jitter(i, 0.2)},
+         WARN, WATCH, family="grpo"),
+    Contrast("clip-one-sided", "an entropy is logged", {"clip_low": 0.002, "clip_high": 0.03},
+         {"entropy": None}, INFO, 0, family="grpo"),
+    Contrast("ref-kl-token-high", "rules are of a language model that groups its samples",
+         {"ref_kl_token": after(30, 0.5, 0.06), **RISES}, {"ref_kl_token": after(30, 5.5, 0.06)},
+         WATCH, CRIT, family="rlhf"),
 )
 # fmt: on

@@ -73,7 +73,7 @@ def entropy_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if abs(recent[0] - recent[-1]) > close or max(recent) - min(recent) > close:
         return None
     rounded = all(round(each, 4) == each for each in recent)
-    if rounded or run.at_max or run.gained or not run.flat:
+    if rounded or run.gained or not run.flat:
         return None
     message = f"entropy has been exactly {history.last:.5g} for {points} updates: no weight moves"
     return Assessment(WARN, history.last, None, message)
@@ -91,7 +91,7 @@ def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history = run.histories["entropy"]
     leg = max(limits["leg"] * initial_entropy(history), limits["nats"])
     recent = history.newest(int(limits["points"]))
-    if initial_entropy(history) <= 0.0 or max(recent) - min(recent) <= leg or not is_discrete(run):
+    if max(recent) - min(recent) <= leg or not is_discrete(run):
         return None
     turns = count_swings(recent, leg)
     if turns < limits["turns"]:

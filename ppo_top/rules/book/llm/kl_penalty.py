@@ -21,7 +21,7 @@ def controller(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     up = history.last / before
     kl = reference_kl(run)
-    if trend.tau > limits["tau"] and trend.z > limits["z"] and kl is not None and not kl.falling():
+    if trend.z > limits["z"] and kl is not None and not kl.falling():
         then = kl.newest(int(limits["points"]))
         grown = len(then) >= limits["points"] and kl.level >= limits["kept"] * then[0]
         if grown and up > limits["losing"]:
@@ -96,7 +96,6 @@ RULES = (
         families=LLM_FAMILIES,
         limits={
             "points": 20,
-            "tau": 0.5,
             "z": 3.3,
             "kept": 0.95,
             "rise_points": 50,

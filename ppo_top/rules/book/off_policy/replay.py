@@ -67,7 +67,7 @@ def _goes_on(history: History, decades: float, limits: RuleLimits) -> bool:
 
 def _is_huber(run: RuleContext) -> bool:
     """Whether the critic's loss is Huber's, which grows with the error itself, not its square."""
-    return bool(run.profile.algo) and run.facts.get("huber-loss") == run.profile.algo
+    return run.facts.get("huber-loss") == run.profile.algo
 
 
 def _largest_return(run: RuleContext) -> float:
@@ -82,7 +82,7 @@ def actor_loss_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Action values far beyond any return: minus the actor's loss is the value of its actions."""
     history = run.in_row(run.first_logged(ACTOR_LOSSES))
     largest = _largest_return(run)
-    if history is None or not largest:
+    if history is None:
         return None
     value, early = history.level, abs(history.initial_level)
     most = largest * _windows_ahead(run)
@@ -117,8 +117,8 @@ def entropy_coefficient(run: RuleContext, limits: RuleLimits) -> Assessment | No
     """An automatic entropy coefficient runs away, or vanishes."""
     history = run.histories["entropy_coef"]
     first, value = history.baseline(3), history.last
-    if first <= 0.0 or history.high <= history.low:
-        return None  # a constant
+    if first <= 0.0:
+        return None
     message = f"entropy coefficient went from {num(first)} to {num(value)}"
     if value > limits["times"] * first and history.rising():
         words = f"{message} and rises: the entropy bonus outweighs the reward"

@@ -59,9 +59,9 @@ ADAPTIVE_RATE = "adaptive-rate"
 
 def is_cut(run: RuleContext, rate: History) -> bool:
     """Whether a rate of almost zero became so in one step."""
-    if rate.high <= 0.0 or rate.last > 0.01 * rate.high or ADAPTIVE_RATE in run.facts:
-        return False
     low, high = 0.01 * rate.high, 0.2 * rate.high
+    if rate.last > low or ADAPTIVE_RATE in run.facts:
+        return False
     return any(before > high and after <= low for before, after in pairwise(rate.recent))
 
 
