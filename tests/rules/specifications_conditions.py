@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.model import Severity
 from tests.rules.cases import after, fallen, flat
-from tests.rules.specifications import FLAT, Contrast, capped, learned
+from tests.rules.specifications import FLAT, Contrast, capped, learned, steady_gain
 from tests.rules.specifications_llm import RISES, STILL
 from tests.rules.specifications_replay import NO_LOSS, OFF, UNGAINED, growing
 from tests.support.drawn_runs import DrawnColumns, jitter
 
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
+NAN = math.nan
 
 NOWHERE: DrawnColumns = {"reward_mean": None, "ep_len": None}
 """A control task whose reward is not logged."""
@@ -47,6 +50,12 @@ def dips(i: int) -> float:
 SPREAD_GONE: DrawnColumns = {
     "frac_zero_std": None, "reward_std": after(30, 0.01, 1.0), "grad_norm": after(30, 1e-9, 0.8),
 }  # fmt: skip
+EVALS: DrawnColumns = {
+    "reward_mean": steady_gain,
+    "eval_reward_mean": lambda i: 600.0 - 8 * i if i % 5 == 0 else None,
+}  # fmt: skip
+"""Evaluation falls while the training's reward rises."""
+
 LONG_TAIL: DrawnColumns = {"reward_p1": -9.0, "reward_p50": 0.0, "reward_p99": 1.0}
 
 # fmt: off
@@ -183,5 +192,44 @@ PAIRS = (
     Contrast("ref-kl-token-high", "rules are of a language model that groups its samples",
          {"ref_kl_token": after(30, 0.5, 0.06), **RISES}, {"ref_kl_token": after(30, 5.5, 0.06)},
          WATCH, CRIT, family="rlhf"),
+    Contrast("no-learning-signal", "nothing tells how many groups tie", SPREAD_GONE,
+         {"frac_zero_std": 0.2}, CRIT, 0, family="grpo"),
+    Contrast("diverged", "updates went wrong before", {"approx_kl": after(30, 0.5, 0.01),
+         "value_loss": after(35, NAN, 5.0)}, {"value_loss": after(20, NAN, 5.0)}, CRIT, 0),
+    Contrast("reward-scale-too-large", "the reward stays where it began", {"value_loss": 3e6,
+         "explained_variance": 0.0, **FLAT}, {"reward_mean": steady_gain}, WARN, 0,
+         config={"total_timesteps": 60_000}),
+    Contrast("learning-rate-decayed", "ten updates are logged", {"lr": lambda i: 3e-4 * max(0.01,
+         1 - 0.3 * i), "approx_kl": after(4, 1e-4, 0.01), "clip_fraction": after(4, 0.0, 0.1)},
+         {}, INFO, 0, count=14, otherwise_count=9),
+    Contrast("entropy-collapsed", "longer responses hide no loss", {"entropy": None,
+         "seq_entropy": after(12, 16.0, 100.0), "resp_len_mean": after(12, 100.0, 50.0),
+         "reward_mean": 0.5}, {"seq_entropy": after(12, 9.0, 100.0)}, 0, WARN, family="rlhf"),
+    Contrast("entropy-collapsed", "it fell late, with the reward", {"entropy": after(40, 0.05,
+         1.0), "reward_mean": learned}, {"reward_mean": fallen}, WATCH, WARN),
+    Contrast("zero-variance-groups", "the most of a reward beyond 1 is not known",
+         {"frac_zero_std": after(35, 0.9, 0.2), "reward_mean": lambda i: 0.2 + 0.05 * i +
+         jitter(i, 0.02)}, {"reward_mean": lambda i: min(1.5, 0.2 + 0.05 * i) + jitter(i, 0.05)},
+         WARN, WATCH, family="grpo", count=120),
+    Contrast("drift-without-gain", "five nats are reached", {"ref_kl": lambda i: 0.11 * max(0, i -
+         10), **STILL}, {"ref_kl": lambda i: 0.1 * max(0, i - 10)}, WATCH, 0, family="rlhf"),
+    Contrast("entropy-coefficient", "it rises still", {**UNGAINED, "entropy_coef": lambda i: 0.5
+         if i < 3 else 5.0 + 0.05 * i}, {"entropy_coef": after(3, 5.0, 0.5)}, WARN, 0, OFF),
+    Contrast("eval-gap", "a fifth of the gain is lost in three evaluations", EVALS,
+         {"eval_reward_mean": lambda i: 600.0 - 1.0 * i if i % 5 == 0 else None}, WARN, 0),
+    Contrast("eval-gap", "each of three evaluations is lower than the one before", EVALS,
+         {"eval_reward_mean": lambda i: 600.0 - 8 * i + 60.0 * (i % 10 == 5) if i % 5 == 0 else
+         None}, WARN, 0),
+    Contrast("kl-early-stop", "no update makes more epochs than are set", {"n_updates": lambda i:
+         4.0 * i}, {"n_updates": lambda i: 4.0 * i + 8 * (i // 4)}, WATCH, 0, config={"n_epochs":
+         10, "target_kl": 0.02}),
+    Contrast("kl-early-stop", "updates are counted on", {"n_updates": lambda i: 4.0 * i},
+         {"n_updates": lambda i: 4.0 * (i % 5)}, WATCH, 0, config={"n_epochs": 10, "target_kl":
+         0.02}),
+    Contrast("no-op-updates", "updates of one step each are measured before", {"approx_kl": lambda
+         i: 0.01 if i < 10 else 0.0, "clip_fraction": 0.0, "entropy": 0.6, **STILL}, {"approx_kl":
+         0.0}, WARN, 0, family="grpo"),
+    Contrast("returns-constant", "the reward was gained before", {"explained_variance": after(30,
+         NAN, 0.5), **FLAT}, {"reward_mean": learned}, WARN, 0),
 )
 # fmt: on
