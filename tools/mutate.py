@@ -35,7 +35,7 @@ from tools.mutate_reach import Reach, watch
 RULES = ROOT / "ppo_top" / "rules"
 
 TESTS = [
-    f"tests/rules/{name}.py"
+    f"tests/{name}.py" if "/" in name else f"tests/rules/{name}.py"
     for name in (
         "test_limits", "test_specifications", "test_reward_points", "test_stats",
         "test_rule_cases", "test_families", "test_traps", "test_odd_but_healthy",
@@ -44,7 +44,7 @@ TESTS = [
         "test_any_numbers", "test_reward_means", "test_causes_and_last_part", "test_rules_on_rules",
         "test_facts", "test_persistence", "test_configured_bands", "test_context",
         "test_reward_course", "test_false_alarms", "test_self_play", "test_own_logs",
-        "test_advice_trials",
+        "test_advice_trials", "test_custom_rules", "settings/test_settings", "views/test_run_view",
     )
 ]  # fmt: skip
 """Fast ones; those of whole logs take minutes and are left out."""

@@ -7,7 +7,7 @@ import pytest
 from ppo_top.catalogue import Trainer, is_concept, known_trainers
 from ppo_top.model import Profile, Status
 from ppo_top.rules.console_text import find_text_evidence
-from ppo_top.rules.crucial_values import crucial_values, not_logged_text
+from ppo_top.rules.crucial_values import crucial_values, essential_values, not_logged_text
 from ppo_top.rules.engine.ranges import colour, healthy_range
 from tests.support.drawn_runs import profile
 
@@ -100,3 +100,20 @@ def test_checklists_hold_known_concepts(trainer: Trainer) -> None:
     for concept, label in crucial_values(about):
         assert is_concept(concept) and label
         assert not_logged_text(concept, trainer).startswith("not logged")
+
+
+def test_a_verdict_rests_on_values_that_no_run_may_lack() -> None:
+    """Not on context, nor on what some logs hold; an unknown trainer's are those of its family."""
+    about = Profile("unknown", "on-policy", tags={"entropy": "ent", "lr": "lr"})
+    logged, missing = ({name for name, _ in part} for part in essential_values(about))
+    assert logged == {"entropy"}
+    assert "approx_kl" in missing
+    assert missing.isdisjoint({"lr", "ep_len", "elo"})
+
+
+def test_what_few_runs_log_has_no_line_unless_it_is_logged() -> None:
+    """A rating is that of self-play."""
+    without = {name for name, _ in crucial_values(Profile("sb3", "on-policy"))}
+    rated = {name for name, _ in crucial_values(Profile("sb3", "on-policy", tags={"elo": "elo"}))}
+    assert rated - without == {"elo"}
+    assert "lr" in without
