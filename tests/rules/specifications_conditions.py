@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ppo_top.model import Severity
-from tests.rules.cases import after, fallen, flat
+from tests.rules.cases import after, at, fallen, flat
 from tests.rules.specifications import FLAT, Contrast, capped, learned, steady_gain
-from tests.rules.specifications_llm import RISES, STILL
+from tests.rules.specifications_llm import GAINS, RISES, STILL
 from tests.rules.specifications_replay import NO_LOSS, OFF, UNGAINED, growing
 from tests.support.drawn_runs import DrawnColumns, jitter
 
@@ -55,6 +55,19 @@ EVALS: DrawnColumns = {
     "eval_reward_mean": lambda i: 600.0 - 8 * i if i % 5 == 0 else None,
 }  # fmt: skip
 """Evaluation falls while the training's reward rises."""
+
+HACKS: DrawnColumns = {"ref_kl": lambda i: 1 + 0.2 * i, "resp_len_mean": after(30, 80.0, 50.0)}
+SAME: DrawnColumns = {"reward_mean": 5.0, "ep_len": lambda i: 100.0 + i % 2}
+"""Ten episodes an update, of the same reward each."""
+
+
+def evals_at(*rows: int) -> DrawnColumns:
+    """Evaluations far below training, all alike."""
+    return {
+        "eval_reward_mean": lambda i: -50.0 if i in rows else None,
+        "eval_reward_std": lambda i: 1.0 if i in rows else None,
+    }
+
 
 LONG_TAIL: DrawnColumns = {"reward_p1": -9.0, "reward_p50": 0.0, "reward_p99": 1.0}
 
@@ -231,5 +244,37 @@ PAIRS = (
          0.0}, WARN, 0, family="grpo"),
     Contrast("returns-constant", "the reward was gained before", {"explained_variance": after(30,
          NAN, 0.5), **FLAT}, {"reward_mean": learned}, WARN, 0),
+    Contrast("policy-loss-positive", "a language model's loss jumps", {"policy_loss": after(30,
+         1.5, -0.02)}, {"policy_loss": after(30, 0.05, -0.02)}, WATCH, 0, family="rlhf"),
+    Contrast("policy-loss-positive", "a high KL says it already", {"policy_loss": at(40, 0.5,
+         -0.02)}, {"approx_kl": after(30, 0.05, 0.01)}, WATCH, 0),
+    Contrast("grad-spike", "gradients usually differ by less", {"grad_norm": at(40, 20.0, 1.0)},
+         {"grad_norm": lambda i: 20.0 if i == 40 else 10.0 ** jitter(i, 1.0)}, WATCH, 0),
+    Contrast("reward-parts-diverge", "a part is logged for 25 updates",
+         {"reward_component_mean{format}": lambda i: 0.9 - 0.02 * (i - 20) if i > 20 else None},
+         {"reward_component_mean{format}": lambda i: 0.9 - 0.02 * (i - 36) if i > 36 else None},
+         WATCH, 0, family="grpo"),
+    Contrast("zero-variance-groups", "sixteen updates of one group each tie", {"frac_zero_std":
+         1.0, "reward_mean": lambda i: 0.5 + jitter(i, 0.02)}, {}, CRIT, WATCH, count=24,
+         otherwise_count=12, family="grpo"),
+    Contrast("eval-gap", "three evaluations lag far behind", {"reward_mean": learned,
+         **evals_at(39, 49, 59)}, evals_at(49, 59), WARN, WATCH),
+    Contrast("reward-never-moves", "two hundred episodes earned the same", SAME, {}, WARN, WATCH,
+         count=26, otherwise_count=14),
+    Contrast("reward-never-moves", "half of the run is over, and all earned the same", SAME, {},
+         CRIT, WARN, count=30, config={"total_timesteps": 40_000},
+         differs_config={"total_timesteps": 80_000}),
+    Contrast("reward-never-moves", "ten updates earned the same", {"reward_mean": 5.0, "ep_len":
+         lambda i: 10.0 + i % 2}, {}, WARN, WATCH, count=15, otherwise_count=9),
+    Contrast("reward-hacking", "reward was gained", {**HACKS, **GAINS}, STILL, WATCH, 0,
+         family="rlhf"),
+    Contrast("reward-hacking", "the KL is high, though it climbs no more", {**HACKS, **RISES,
+         "ref_kl": 15.0}, {"ref_kl": 5.0}, WATCH, 0, family="rlhf"),
+    Contrast("entropy-collapsed", "the first gain was made just now", {"entropy": after(6, 0.05,
+         1.0), "reward_mean": lambda i: 0.05 + 0.06 * i + jitter(i, 0.01)}, {"reward_mean": lambda
+         i: (0.05 if i < 4 else 0.5) + jitter(i, 0.01)}, INFO, WATCH, count=13, family="grpo"),
+    Contrast("no-op-updates", "small updates are enough for a language model that has learned",
+         {"approx_kl": 1e-6, "clip_fraction": 0.0, "entropy": 0.6, **STILL}, GAINS, WARN, 0,
+         family="rlhf"),
 )
 # fmt: on
