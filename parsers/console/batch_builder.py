@@ -100,10 +100,12 @@ class BatchBuilder:
         steps: Sequence[int],
         values: Sequence[float],
         times: Sequence[float] = (),
+        *,
+        counted: bool = False,
     ) -> None:
         """Add rows of the main process: for each of `steps`, which never fall, a value a tag.
 
-        `times` are theirs, if they have any.
+        `times` are theirs, if they have any; steps that are the rows' numbers are `counted`.
         """
         first = values[: len(tags)]
         self._note_step("", tags, steps[0], first)
@@ -111,7 +113,7 @@ class BatchBuilder:
             self._note_step("", tags, steps[-1], first)
         training = self._trainings.current
         if tags:
-            training.is_counted = False
+            training.is_counted = counted
         training.columns.add_rows(training.tags_of("", tags, first), steps, values, times)
 
     def _note_step(

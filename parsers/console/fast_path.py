@@ -14,6 +14,7 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.batch_builder import BatchBuilder, begins_with_number
 from ppo_top.parsers.console.lines.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
+from ppo_top.parsers.console.records.dicts import DictRows
 from ppo_top.parsers.console.records.line_layouts import (
     MAX_EXACT_STEP,
     LineLayout,
@@ -153,24 +154,44 @@ class FastPath:
         self._builder.add_row("", layout.tags, step, numbers)
         return end
 
-    def read_dict(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
-        """Read the dictionary at `start`; its end, or 0 if it has to be read as a line."""
-        end = data.find(b"\n", start)
-        line = data[start:end]
-        if end < 0 or len(line) > _MAX_RECORD_BYTES or line[-1:] != b"}":
+    def read_dicts(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
+        """Read the dictionary at `start` and those after it.
+
+        Returns their end, or 0 if the first has to be read as a line.
+        """
+        reader = process.dict_reader
+        end = _end_of_dicts(data, start, reader.most_lines)
+        rows = reader.parse_lines(data[start:end]) if end > start else ()
+        if not rows:
             return 0
-        if not line.isascii() or b"\r" in line:  # JSON allows it between tokens
-            return 0
-        found = process.dict_reader.parse_line(line)
-        if found is None:
-            return 0
-        tags, values = found
-        process.trainer_table.note_other_lines(1)
-        step, counted = process.next_step()
-        self._builder.add_row("", tags, step, values, counted=counted)
-        self._log_lines.add_line(offset + start, line.decode("ascii"))
-        self._log_lines.set_step(step)
-        return end + 1
+        steps = [step for each in rows for step in self._add_dicts(process, each)]
+        end = _end_of_dicts(data, start, len(steps))
+        process.trainer_table.note_other_lines(len(steps))
+        self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
+        return end
+
+    def _add_dicts(self, process: ProcessStream, rows: DictRows) -> list[int]:
+        """Add the values of dictionaries; returns the step of each."""
+        given = [process.next_step() for _ in range(rows.size)]
+        steps = [each.step for each in given]
+        at_once = 1 if begins_with_number(rows.tags) else rows.size
+        width, values = at_once * len(rows.tags), rows.values
+        for first in range(0, rows.size, at_once):
+            some, begin = steps[first : first + at_once], first * len(rows.tags)
+            part = values[begin : begin + width]
+            self._builder.add_rows(rows.tags, some, part, counted=given[0].counted)
+        return steps
+
+
+def _end_of_dicts(data: bytes, start: int, most: int) -> int:
+    """Where at most so many lines in braces end, which begin at `start`."""
+    end = start
+    for _ in range(most):
+        newline = data.find(b"\n", end, end + _MAX_RECORD_BYTES)
+        if newline < 0 or data[newline - 1 : newline] != b"}" or data[end : end + 1] != b"{":
+            break
+        end = newline + 1
+    return end
 
 
 def _rising(before: int, steps: Sequence[int], last: int) -> list[int]:

@@ -118,7 +118,7 @@ class ConsoleParser:
             if main.is_plain:
                 end = self._fast_path.read_pairs(main, data, offset, position)
         elif self._bar_steps.total is None:  # a bar would say the step
-            end = self._fast_path.read_dict(main, data, offset, position)
+            end = self._fast_path.read_dicts(main, data, offset, position)
         self._reader.unread.add_read(data.count(b"\n", position, end))
         return end
 

@@ -9,9 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain, groupby
 from typing import Any
 
 from ppo_top.model import ConfigValue
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.documents.fast_json import WORTH_LOADING_BYTES, json_reader
 from ppo_top.parsers.shared.documents.printed_dict import DictItem, parse_items
@@ -31,6 +33,7 @@ _FRACTION_KEY = "epoch"
 """The Hugging Face trainer's records have it, and count their steps in the bar only."""
 _LOG_KEYS = ("train_runtime", "train_loss", "epoch", "num_tokens", "eps", "episode", "lr")
 _MAX_DICT_LAYOUTS = 256
+_MOST_LINES = 256
 _MIN_LINES_FOR_ORJSON = 500
 """Before that, importing orjson takes longer than it saves."""
 _MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
@@ -91,34 +94,72 @@ def runtime_text(found: ConsoleRecord) -> str:
     return next((f"{tag}: {value:g} s" for tag, value in found.values if tag == RUNTIME_KEY), "")
 
 
+class DictRows(NamedTuple):
+    """Dictionaries with the same keys, one after the other; the values are row after row."""
+
+    tags: tuple[str, ...]
+    values: list[float]
+    size: int
+
+
 class DictReader:
-    """Reads dictionaries with known keys by a JSON parser, a few times as fast."""
+    """Reads dictionaries with known keys by a JSON parser, several at once."""
 
     def __init__(self) -> None:
         self._tags_by_keys: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._loads: Callable[[bytes], Any] = json.loads
         self._count = 0
+        self.most_lines = 1
+        """How many lines to read at once: more while that goes well."""
 
     def parse_line(self, line: bytes) -> tuple[tuple[str, ...], list[float]] | None:
-        """Tags and values of an ASCII line; None if `parse_record` has to read it."""
-        if b"\\" in line or _MINUS_ZERO.search(line):
-            return None
-        self._count += 1
-        if self._count == _MIN_LINES_FOR_ORJSON:
+        """Tags and values of a line without its end; None if `parse_record` has to read it."""
+        rows = self._parse_rows(line + b"\n", 1)
+        return (rows[0].tags, rows[0].values) if rows else None
+
+    def parse_lines(self, lines: bytes) -> Sequence[DictRows]:
+        """The rows in the first of some whole lines; none if one has to be read by itself."""
+        count = lines.count(b"\n")
+        rows = self._parse_rows(lines, count)
+        is_all = sum(each.size for each in rows) == count
+        self.most_lines = min(2 * count, _MOST_LINES) if is_all else 1
+        return rows
+
+    def _parse_rows(self, lines: bytes, count: int) -> Sequence[DictRows]:
+        """The rows in the first of so many lines, up to one with keys that are not known."""
+        if not lines.isascii() or b"\\" in lines or b"\r" in lines or _MINUS_ZERO.search(lines):
+            return ()
+        self._count += count
+        if self._count >= _MIN_LINES_FOR_ORJSON:
             self._loads = json_reader(WORTH_LOADING_BYTES)
+        text = lines.replace(b"'", b'"').replace(b": nan", b': "nan"').replace(b"\n", b",")
+        rows: list[DictRows] = []
+        read = values_read = 0
         try:
-            found = self._loads(line.replace(b"'", b'"').replace(b": nan", b': "nan"'))
-            values = list(map(float, found.values()))
+            found = self._loads(b"[" + text[:-1] + b"]")
+            for keys, alike in groupby(found, tuple):
+                tags = self._tags_of(keys, lines, count)
+                if not tags:
+                    break
+                dicts = list(alike)
+                values = list(map(float, chain.from_iterable(map(dict.values, dicts))))
+                rows.append(DictRows(tags, values, len(dicts)))
+                read, values_read = read + len(dicts), values_read + len(values)
         except (ValueError, TypeError, OverflowError, RecursionError):
-            return None
-        keys = tuple(found)
+            return ()
+        rest = lines.split(b"\n", read)[-1]
+        # Another number of colons means a repeated key or a colon in a key.
+        has_all = lines.count(b":") - rest.count(b":") == values_read
+        return rows if len(found) == count and has_all else ()
+
+    def _tags_of(self, keys: tuple[str, ...], lines: bytes, count: int) -> tuple[str, ...]:
+        """The tags of these keys; none if they are read otherwise, or first seen beside others."""
         tags = self._tags_by_keys.get(keys)
-        if tags is None:
+        if tags is None and count == 1:
             if len(self._tags_by_keys) >= _MAX_DICT_LAYOUTS:
                 self._tags_by_keys.clear()
-            tags = self._tags_by_keys[keys] = keys if _reads_alike(keys, line) else ()
-        # Another number of colons means a repeated key or a colon in a key.
-        return (tags, values) if tags and line.count(b":") == len(tags) else None
+            tags = self._tags_by_keys[keys] = keys if _reads_alike(keys, lines[:-1]) else ()
+        return tags or ()
 
 
 def _reads_alike(tags: tuple[str, ...], line: bytes) -> bool:

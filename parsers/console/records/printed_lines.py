@@ -131,7 +131,7 @@ class _ProbedLine:
         if at in self._fixed:
             return self._numbers[at]
         if at in self._grouped:
-            spelling = "{:,}"
+            spelling = "{:,}" if spelling == "{}" else "{}"
         return ("{}" if at in self._whole else spelling).format(_FIRST_PROBE + at)
 
     def _text(self, spelling: str, pad: str | None = None) -> str:

@@ -29,7 +29,9 @@ _TOTALS = lazy_pattern(
     rf"(?:(running mean)\W{{1,3}}?({NUMBER_PATTERN}))?"
 )
 """Karpathy's Pong: `resetting env. episode reward total was -21.0. running mean: -20.5`."""
-_LENGTH = lazy_pattern(r"\b(?:after|in|lasted|took)\s(\d{1,9})\s(?:time)?steps\b")
+_LENGTH = lazy_pattern(
+    r"\b(?:after|in|lasted|took)\s(\d{1,9}|\d{1,3}(?:,\d{3}){1,3})\s(?:time)?steps\b"
+)
 _EPISODE_AND_NUMBER = lazy_pattern(
     rf"\W{{0,8}}[Ee]pisode\s?#?(\d{{1,15}})\s?(?::|=|-{{1,2}}>?|=>)\s?({NUMBER_PATTERN})\W{{0,3}}"
 )
@@ -104,5 +106,5 @@ def parse_line(text: str) -> ConsoleRecord | None:
         return None
     values = [("episode", float(start[1])), (reward[1].lower(), value)]
     if (length := _LENGTH.search(text)) is not None:
-        values.append(("episode_length", float(length[1])))
+        values.append(("episode_length", float(length[1].replace(",", ""))))
     return ConsoleRecord(values, int(start[1]), "episode")

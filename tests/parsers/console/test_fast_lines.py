@@ -111,6 +111,36 @@ def test_known_lines_read_like_unknown_ones(lines: list[tuple[str, list[list[str
     assert_same(fast, feed_parser(ConsoleParser([NEVER]), [data]))
 
 
+DICTIONARIES = (
+    "{{'loss': {}, 'kl': {}}}",
+    "{{'loss': '{}', 'kl': '{}', 'epoch': {}}}",
+    "{{'eval_reward': {}, 'epoch': {}}}",
+    '{{"loss": {}, "reward": {}}}',
+    "{{'loss': {}, 'reward': None, 'kl': {}}}",
+    "{{'loss': {}, 'loss': {}}}",
+    "{{'loss: a': {}, 'reward': {}}}",
+    "{{'step': {}, 'reward': {}}}",
+    "{{'seed': {}, 'reward': {}, 'loss': {}}}",
+    "{{'train_runtime': {}, 'train_loss': {}}}",
+    "{{'reward': {}}}, {{'reward': {}}}",
+    "{{'reward': [{}, {}]}}",
+    "{{'loss': {}, 'kl': {}",
+    "{{'rewärd': {}, 'kl': {}}}",
+    "reward: {}",
+    "",
+)
+"""Those that are read at once, and what may stand between them."""
+
+
+@given(st.lists(st.tuples(st.sampled_from(DICTIONARIES), NUMBERS, NUMBERS, NUMBERS)))
+@settings(deadline=None, max_examples=400)
+def test_dictionaries_are_read_like_line_by_line(rows: list[tuple[str, ...]]) -> None:
+    """Whichever follow each other, and wherever one has to be read by itself."""
+    data = "".join(form.format(*numbers) + "\n" for form, *numbers in rows).encode()
+    fast = feed_parser(ConsoleParser(), [data])
+    assert_same(fast, feed_parser(ConsoleParser([NEVER]), [data]))
+
+
 @given(
     LINES,
     st.lists(st.tuples(*[st.one_of(st.integers(0, 999).map(str), NUMBERS)] * 3), min_size=8),
@@ -143,6 +173,7 @@ def test_recorded_consoles_are_read_like_line_by_line(path: Path) -> None:
         "Step {},000: Reward={}.5 KL=0.01\n",
         "Ep [{}/500] | Reward {}.5 | mean of the last 100: 3.5\n",
         "[2026-11-21 00:40:41] Episode {} finished after 12 steps. Total Reward: {}.5\n",
+        "{{'loss': {}, 'reward': '{}.5'}}\n",
     ],
 )
 def test_lines_with_the_same_words_are_read_together(line: str) -> None:

@@ -380,6 +380,12 @@ def test_a_sentence_about_an_episode(line: str, episode: int, values: dict[str, 
     assert got.get("episode_length", [(episode, 200.0)]) == [(episode, 200.0)]
 
 
+def test_a_sentence_with_a_length_of_thousands() -> None:
+    """`1,200 steps` are as many as `1200 steps`."""
+    got = read("Episode 5 finished after 1,200 steps with reward 21.5").values_by_step()
+    assert got["episode_length"] == [(5, 1200.0)]
+
+
 @pytest.mark.parametrize(
     "line",
     [
