@@ -153,6 +153,12 @@ STEP_CASES = (
         {"lr": 0.029, "reward_mean": flat},
     ),
     RuleCase(
+        "setting-extreme",
+        {"reward_mean": flat, "ep_len": 20.0},
+        {"reward_mean": flat, "ep_len": 1.0},
+        config={"gamma": 0.0, "total_timesteps": 60_000},
+    ),
+    RuleCase(
         "learning-rate-jump",
         {"lr": after(30, 3e-2, 3e-4)},
         {"lr": lambda i: 3e-5 * min(i, 10)},

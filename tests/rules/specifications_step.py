@@ -245,6 +245,46 @@ RATE_PAIRS = (
          0.7**i)}, WARN, 0, trainer="rsl_rl"),
 )
 
+SETTING_PAIRS = (
+    Contrast("setting-extreme", "the critic's loss counts", {"explained_variance":
+         0.1}, {}, WATCH, 0, config={"vf_coef": 0.0}, differs_config={"vf_coef": 0.01}),
+    Contrast("setting-extreme", "the critic explains little", {"explained_variance": 0.19},
+         {"explained_variance": 0.21}, WATCH, 0, config={"vf_coef": -0.5}),
+    Contrast("setting-extreme", "there is a critic", {"explained_variance": None},
+         {"value_loss": None}, WATCH, 0, config={"vf_coef": 0.0}),
+    Contrast("setting-extreme", "exploring is punished", {}, {}, WATCH, 0,
+         config={"ent_coef": -0.001}, differs_config={"ent_coef": 0.0}),
+    Contrast("setting-extreme", "the entropy bonus is large", {}, {}, WATCH, 0,
+         config={"ent_coef": 0.31}, differs_config={"ent_coef": 0.29}),
+    Contrast("setting-extreme", "the discount is small", {}, {}, WATCH, 0,
+         config={"gamma": 0.49}, differs_config={"gamma": 0.51}),
+    Contrast("setting-extreme", "a discount is no percentage", {}, {}, WATCH, 0,
+         config={"gamma": 0.0}, differs_config={"gamma": -1.0}),
+    Contrast("setting-extreme", "episodes have several steps", {"ep_len": 1.1}, {"ep_len": 1.0},
+         WATCH, 0, config={"gamma": 0.0}),
+    Contrast("setting-extreme", "gradients are clipped to nothing", {}, {}, WATCH, 0,
+         config={"max_grad_norm": 0.97e-4}, differs_config={"max_grad_norm": 1.03e-4}),
+    Contrast("setting-extreme", "a norm of 0 turns clipping off", {}, {}, WATCH, 0,
+         config={"max_grad_norm": 1e-6}, differs_config={"max_grad_norm": 0.0}),
+    Contrast("setting-extreme", "the KL penalty is large", {}, {}, WATCH, 0, family="grpo",
+         config={"beta": 5.1}, differs_config={"beta": 4.9}),
+    Contrast("setting-extreme", "the KL penalty in the reward is large", {}, {}, WATCH, 0,
+         family="rlhf", config={"kl_coef": 5.1}, differs_config={"kl_coef": 4.9}),
+    Contrast("setting-extreme", "samples are nearly random", {}, {}, WATCH, 0, family="grpo",
+         config={"temperature": 3.1}, differs_config={"temperature": 2.9}),
+    Contrast("setting-extreme", "a rate that is not logged is large", {"lr": None}, {}, WATCH, 0,
+         config={"learning_rate": 0.031}, differs_config={"learning_rate": 0.029}),
+    Contrast("setting-extreme", "a rate that is not logged is small", {"lr": None}, {}, WATCH, 0,
+         config={"learning_rate": 0.97e-7}, differs_config={"learning_rate": 1.03e-7}),
+    Contrast("setting-extreme", "the log does not say the rate", {"lr": None}, {"lr": 3e-4},
+         WATCH, 0, config={"learning_rate": 0.1}),
+    Contrast("setting-extreme", "something is updated", {"lr": None}, {"value_loss": None,
+         "policy_loss": None, "loss": None, "total_loss": None, "approx_kl": None,
+         "clip_fraction": None}, WATCH, 0, config={"learning_rate": 0.1}),
+    Contrast("setting-extreme", "nothing is learned with it", FLAT, {"reward_mean": rise}, WARN,
+         WATCH, config={"ent_coef": 1.0, "total_timesteps": 60_000}),
+)
+
 NUMBER_PAIRS = (
     Contrast("non-finite", "there were rewards before", {"eval_reward_mean": lambda i: NAN if i
          == 40 else 100.0}, {"eval_reward_mean": lambda i: NAN if i == 40 else None}, CRIT, 0),
@@ -269,5 +309,5 @@ NUMBER_PAIRS = (
 
 PAIRS = (
     *KL_PAIRS, *CONTROLLED_PAIRS, *CLIP_PAIRS, *SHAPE_PAIRS, *LOSS_PAIRS, *RATE_PAIRS,
-    *NUMBER_PAIRS,
+    *SETTING_PAIRS, *NUMBER_PAIRS,
 )

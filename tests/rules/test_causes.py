@@ -9,7 +9,7 @@ import pytest
 from benchmarks.cause_counts import TABLE, Symptoms, count_symptoms, table_lines
 from corpus.causes import FAULTS_BY_CAUSE, named_causes
 from ppo_top.catalogue.causes import ANY_CASE, cause_counts, known_causes
-from ppo_top.model import Finding, Mark, Profile, Severity, SeverityChange
+from ppo_top.model import ConfigValue, Finding, Mark, Profile, Severity, SeverityChange
 from ppo_top.rules.advice.causes import RULE_PREFIX, cause_scores, cause_text, likely_causes
 from ppo_top.rules.advice.contradictions import (
     direction_of,
@@ -27,6 +27,7 @@ from tests.rules.cases import after
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,
+    HEALTHY_COLUMNS,
     OFF_POLICY_COLUMNS,
     VALUE_BASED_COLUMNS,
     DrawnColumns,
@@ -332,6 +333,45 @@ def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
     assert loud
     assert opened(judge, "learning-rate-extreme").causes == ("learning rate far too low",)
     assert not [each for f in judge.findings for each in f.remedies if "lower learning" in each]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "family", "advice"),
+    [
+        ("vf_coef", -0.5, "on-policy", "raise vf_coef (-0.5 now; SB3's default is 0.5)"),
+        ("ent_coef", -2.0, "on-policy", "raise ent_coef (-2 now; SB3's default is 0)"),
+        ("ent_coef", 1.0, "on-policy", "lower the entropy bonus: ent_coef (1 now"),
+        ("gamma", 0.0, "on-policy", "raise gamma (0 now; SB3's default is 0.99), to 0.99"),
+        ("gamma", 0.1, "value-based", "raise gamma (0.1 now; SB3's default is 0.99), to 0.99"),
+        ("max_grad_norm", 1e-6, "on-policy", "raise max_grad_norm (1e-6 now"),
+        ("beta", 40.0, "grpo", "lower the KL penalty: beta (40 now"),
+        ("kl_coef", 40.0, "rlhf", "lower the KL penalty: kl_coef (40 at first"),
+        ("temperature", 5.0, "grpo", "lower temperature (5 now; TRL's default is 1), to 1.0"),
+    ],
+)
+def test_a_setting_that_explains_it_stands_first(
+    setting: str, value: float, family: str, advice: str
+) -> None:
+    """In each report on a reward that goes nowhere; no other cause stands beside it."""
+    flat: DrawnColumns = {
+        each: lambda i: jitter(i, 0.05) for each in ("reward_mean", "rlhf_reward")
+    }
+    if family == "on-policy":
+        flat = {**flat, "explained_variance": 0.0, "ep_len": 20.0}
+    config: dict[str, ConfigValue] = {setting: value, "total_timesteps": 60_000}
+    about = profile(family)._replace(config=config | {"max_steps": 60_000})
+    judge = judged({**HEALTHY_COLUMNS[family], **flat}, about=about)
+    for rule in ("reward-never-moves", "setting-extreme"):
+        finding = opened(judge, rule)
+        assert finding.severity == WARN
+        assert finding.remedies[0].startswith(advice)
+        assert len(finding.causes) == 1
+
+
+def test_a_text_has_no_discount() -> None:
+    """Whatever its setting, which trainers of language models leave alone."""
+    judge = judged(HEALTHY_COLUMNS["rlhf"], about=profile("rlhf", gamma=0.0))
+    assert "setting-extreme" not in {finding.rule for finding in judge.findings}
 
 
 def test_weights_that_are_back_at_their_start_are_recognised() -> None:

@@ -13,6 +13,7 @@ from ppo_top.catalogue import option_default
 from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, critic_loss, values_short
 from ppo_top.rules.advice.exploration_symptoms import EXPLORATION_FACTS
 from ppo_top.rules.advice.language_symptoms import LANGUAGE_FACTS
+from ppo_top.rules.advice.setting_symptoms import SETTING_FACTS
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.terms import ON_POLICY
@@ -285,8 +286,8 @@ def grew_to_limit(run: RuleContext) -> bool | None:
     return cut and not grew and run.keeps_gain
 
 
-UNCOUNTED_FACTS = frozenset({"learned nothing, and no size of updates is logged"})
-"""Facts that choose what is advised, and repeat others that the causes are ranked by."""
+UNCOUNTED_FACTS = frozenset({"learned nothing, and no size of updates is logged", *SETTING_FACTS})
+"""Facts that choose what is advised: they repeat others, or prove a cause by themselves."""
 
 FACTS: Mapping[str, Fact] = {
     "learning rate far above its default": rate_high,
@@ -315,6 +316,7 @@ FACTS: Mapping[str, Fact] = {
     **EXPLORATION_FACTS,
     **CRITIC_FACTS,
     **LANGUAGE_FACTS,
+    **SETTING_FACTS,
     "action values near 0 at a usual learning rate": untrained_values,
     "no loss logged": no_loss,
     "NaN or infinite": not_finite,

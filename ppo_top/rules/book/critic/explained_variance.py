@@ -304,7 +304,10 @@ RULES = (
         families=POLICY_GRADIENT,
         limits={"loss": 1e4, "huge": 1e6, "explained": 0.1, "warmup": 5},
         causes=("rewards not scaled (value targets should lie within about -10 to 10)",),
-        remedies=("{normalised_rewards}", "a larger value coefficient does not help: {vf_coef}"),
+        remedies=(
+            "{normalised_rewards}",
+            "a larger value coefficient does not help: {vf_coef:above 0}",
+        ),
         source="Andy Jones, Debugging RL: value targets within -10 to 10; SB3#2240",
         grade="C",
         grade_by_family=UNCHECKED_ON_LLM,

@@ -1,0 +1,139 @@
+"""Facts about settings: values with which hardly anything is learned, where the log states them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.rules.advice.critic_symptoms import Fact
+from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.rule import RuleLimits
+from ppo_top.rules.engine.terms import GRPO, LLM_FAMILIES, ON_POLICY, RLHF
+
+SETTING_LIMITS: RuleLimits = {
+    "vf_coef": 0.0,
+    "ent_coef_low": 0.0,
+    "ent_coef_high": 0.3,
+    "gamma": 0.5,
+    "max_grad_norm": 1e-4,
+    "kl_penalty": 5.0,
+    "temperature": 3.0,
+    "rate_high": 0.03,
+    "rate_low": 1e-7,
+    "explained": 0.2,
+}
+"""From where on a setting is out of range; what the critic explains shows that it is trained."""
+
+
+class OddSetting(NamedTuple):
+    """A setting out of its range, and what that does."""
+
+    label: str
+    value: float
+    limit: float
+    effect: str
+
+
+FindSetting = Callable[[RuleContext, RuleLimits], OddSetting | None]
+
+
+def value_coefficient(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+    """The critic's loss counts nothing, or with the wrong sign."""
+    value, explained = run.config_number("vf_coef"), run.histories.get("explained_variance")
+    if value is None or value > limits["vf_coef"] or run.family not in (ON_POLICY, RLHF):
+        return None
+    if explained is None and "value_loss" not in run.histories:
+        return None
+    if explained is not None and explained.level > limits["explained"]:
+        return None  # another optimiser trains it
+    effect = "the critic is not trained" if value == 0.0 else "the critic is trained to be wrong"
+    return OddSetting("value coefficient", value, limits["vf_coef"], effect)
+
+
+def entropy_punished(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+    """The entropy bonus is a punishment."""
+    value = run.config_number("ent_coef")
+    if value is None or value >= limits["ent_coef_low"] or run.family not in (ON_POLICY, GRPO):
+        return None
+    return OddSetting("entropy coefficient", value, 0.0, "exploring is punished")
+
+
+def entropy_bonus_large(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+    """The entropy bonus outweighs most rewards; a replay learner's is in units of the rewards."""
+    value, limit = run.config_number("ent_coef"), limits["ent_coef_high"]
+    if value is None or value <= limit or run.family not in (ON_POLICY, GRPO):
+        return None
+    return OddSetting("entropy coefficient", value, limit, "the bonus outweighs most rewards")
+
+
+def discount_small(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+    """Later rewards hardly count, in episodes of several steps."""
+    value, length = run.config_number("gamma"), run.histories.get("ep_len")
+    if value is None or not 0.0 <= value < limits["gamma"] or run.family in LLM_FAMILIES:
+        return None
+    if length is None or length.high <= 1.0:
+        return None
+    return OddSetting("discount (gamma)", value, limits["gamma"], "later rewards do not count")
+
+
+def gradients_clipped(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+    """Gradients are clipped to almost nothing; 0 turns clipping off."""
+    value, limit = run.config_number("max_grad_norm"), limits["max_grad_norm"]
+    if value is None or not 0.0 < value < limit:
+        return None
+    return OddSetting("largest gradient norm", value, limit, "gradients are clipped to nothing")
+
+
+def penalty_large(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+    """The policy cannot leave the reference."""
+    if run.family not in (RLHF, GRPO):
+        return None
+    found = (run.config_number(name) for name in ("beta", "kl_coef"))
+    value = max((each for each in found if each is not None), default=0.0)
+    if value <= limits["kl_penalty"]:
+        return None
+    return OddSetting("KL penalty", value, limits["kl_penalty"], "the policy stays the reference")
+
+
+def temperature_high(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+    """Sampled text is nearly random."""
+    value = run.config_number("temperature") if run.family in (RLHF, GRPO) else None
+    if value is None or value <= limits["temperature"]:
+        return None
+    return OddSetting("temperature", value, limits["temperature"], "samples are nearly random")
+
+
+def rate_not_logged(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+    """A learning rate with which no optimiser learns, and that only the settings state.
+
+    A table of values, which has no optimiser and logs no loss, learns with 0.1 or so.
+    """
+    value = run.config_number("learning_rate")
+    if value is None or "lr" in run.histories or "critic-rate" in run.facts or not run.has_updates:
+        return None
+    if value >= limits["rate_high"]:
+        effect = "no optimiser learns with steps this large"
+        return OddSetting("learning rate", value, limits["rate_high"], effect)
+    if 0.0 <= value <= limits["rate_low"] and run.family not in LLM_FAMILIES:
+        return OddSetting("learning rate", value, limits["rate_low"], "nothing will change")
+    return None
+
+
+ODD_SETTINGS: Mapping[str, FindSetting] = {
+    "value coefficient 0 or below": value_coefficient,
+    "entropy coefficient below 0": entropy_punished,
+    "entropy coefficient above 0.3": entropy_bonus_large,
+    "discount below 0.5": discount_small,
+    "gradients clipped below 0.0001": gradients_clipped,
+    "KL penalty above 5": penalty_large,
+    "temperature above 3": temperature_high,
+}
+"""What a reader calls it -> how it is found. The learning rate has facts of its own."""
+
+
+def _fact_of(find: FindSetting) -> Fact:
+    """Whether a setting is out of range; None of one that is not known."""
+    return lambda run: True if find(run, SETTING_LIMITS) is not None else None
+
+
+SETTING_FACTS: Mapping[str, Fact] = {name: _fact_of(find) for name, find in ODD_SETTINGS.items()}
