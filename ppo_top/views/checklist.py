@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
@@ -155,6 +156,8 @@ def _check_row(
     if worst is not None:
         status = worst[1].status
         note = _since(run, worst[0])
+    elif status is Status.OK and not math.isfinite(value):
+        status, note = Status.MISSING, "undefined in this update"
     elif _warms_up(name, status) and seen < WARMUP_POINTS:
         status, note = Status.WARMING_UP, f"warming up {seen}/{WARMUP_POINTS}"
     return empty._replace(

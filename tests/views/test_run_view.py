@@ -242,6 +242,13 @@ def test_at_the_reward_ceiling_explained_variance_is_no_trouble() -> None:
     assert row_of(view, "explained_variance").status in (Status.OK, Status.INFO)
 
 
+def test_what_is_undefined_is_neither_good_nor_bad() -> None:
+    """Explained variance is NaN where all returns are equal: no tick stands beside that."""
+    row = row_of(make_run_view(demo("torch_cartpole_nan")), "explained_variance")
+    assert (row.text, row.status) == ("NaN", Status.MISSING)
+    assert row.note == "undefined in this update"
+
+
 def test_members_of_a_diagnosis_are_not_listed_again() -> None:
     """They are its evidence."""
     view = make_run_view(demo("torch_cartpole_lr"))

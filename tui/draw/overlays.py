@@ -151,7 +151,7 @@ def _symbol_legend(snap: Snapshot, cells: int) -> list[StyledLine]:
 STATUS_LEGEND = (
     (Status.OK, "within its healthy range"),
     (Status.WARMING_UP, "too early to judge"),
-    (Status.MISSING, "not logged"),
+    (Status.MISSING, "not logged, or undefined"),
     (Status.INFO, "for information"),
     (Status.WARN, "watch or warn: outside the healthy range"),
     (Status.CRIT, "critical"),
