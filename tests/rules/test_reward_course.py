@@ -173,6 +173,15 @@ def test_a_trend_is_of_the_last_fifteen_points(slope: float, rising: bool, falli
     assert course.stuck is not rising
 
 
+def test_two_good_rewards_after_equal_ones_are_no_trend() -> None:
+    """They are no chance, but too few of the pairs rise."""
+    before = [(0.8 + 0.001 * i) * (-1) ** i for i in range(30)] + [0.0] * 27
+    course = course_of([*before, 0.0, 1.0, 1.0])
+    assert course.trend.z > 1.96
+    assert not course.rising
+    assert course_of([*before, 1.0, 1.0, 1.0]).rising
+
+
 @pytest.mark.parametrize(("count", "told"), [(14, False), (15, True)])
 def test_flat_takes_fifteen_rewards(count: int, told: bool) -> None:
     """With fewer nothing is said."""
@@ -183,6 +192,17 @@ def test_a_rise_that_ended_has_levelled_off() -> None:
     """The second half brought no more."""
     assert drawn(lambda i: 5.0 * min(i, 20), 80).levelled_off
     assert not drawn(lambda i: 5.0 * i, 80).levelled_off
+
+
+@pytest.mark.parametrize(("count", "told"), [(5, False), (6, True)])
+def test_few_points_have_not_levelled_off(count: int, told: bool) -> None:
+    """Nor risen: it is too early."""
+    assert drawn(lambda i: 100.0, count).levelled_off is told
+
+
+def test_a_short_run_has_no_start_apart_from_its_first_quarter() -> None:
+    """A dip after the first seven of 28 points makes no rise of what is where it began."""
+    assert drawn(lambda i: -50.0 if 7 <= i < 10 else 10.0, 28).rise < 3.0
 
 
 def test_below_its_start_is_below_what_was_held_there() -> None:

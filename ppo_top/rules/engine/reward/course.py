@@ -131,8 +131,9 @@ class RewardCourse:
             new = source.blocks.points()
         self.noise = source.noise if source.noise == source.noise else 0.0
         count = history.count
-        for number, point in enumerate(new or (), 1):
-            self._add_point(point, row, count * number // len(new or ()))
+        points = new or []
+        for number, point in enumerate(points, 1):
+            self._add_point(point, row, count * number // len(points))
 
     def _add_point(self, point: RewardPoint, row: int, count: int) -> None:
         """Add a point that ends with the `count`-th reward."""
@@ -294,7 +295,7 @@ class RewardCourse:
         held = max(3, int(3.0 * self.source.rows_per_window))
         if held < START_POINTS:
             each = self.episodes / max(1, self.points) if self.source.counted else 1.0
-            held = max(held, min(START_POINTS, math.ceil(START_EPISODES / max(each, 1.0))))
+            held = max(held, min(START_POINTS, math.ceil(START_EPISODES / each)))
         return min(FIRST_POINTS, held, max(3, self.points // 2))
 
     @property
