@@ -32,6 +32,9 @@ class Contrast:
     otherwise_trainer: str = ""
     goal: float | None = None
     otherwise_goal: float | None = None
+    ends: bool = False
+    """Whether the run is over after these rows, and known to be."""
+    otherwise_ends: bool | None = None
 
 
 FLAT: DrawnColumns = {"reward_mean": flat, "ep_len": flat}

@@ -6,7 +6,7 @@ from ppo_top.model import Severity
 from tests.rules.cases import after, at, fallen, flat, rise
 from tests.rules.specifications import FLAT, Contrast, learned, steady_gain, within
 from tests.rules.specifications_llm import STILL
-from tests.support.drawn_runs import DrawnColumns, jitter
+from tests.support.drawn_runs import DrawnColumn, DrawnColumns, gauss, jitter
 
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
 
@@ -24,7 +24,40 @@ def surprised(row: int = 40, explained: float = 0.1, loss: float = 60.0) -> Draw
     }
 
 
+def dips(i: int) -> float:
+    """A reward that stays, but for eight updates before it is back where it was."""
+    return 20.0 + jitter(i) - (15.0 if 42 <= i < 50 else 0.0)
+
+
+def sinks(i: int) -> float:
+    """A reward that stays, and then falls."""
+    return 20.0 + jitter(i) - (15.0 if i >= 42 else 0.0)
+
+
+def begins_at(start: float) -> DrawnColumn:
+    """A noisy reward of 20 whose first three values were others."""
+    return lambda i: (start if i < 3 else 20.0) + gauss(i, 3.0)
+
+
+NEARLY_OVER = {"total_timesteps": 63_000}
+
 # fmt: off
+UNLEARNED_PAIRS = (
+    Contrast("reward-never-moves", "a rise from below its start is seen on the way",
+         {"reward_mean": sinks, "ep_len": 20.0}, {"reward_mean": dips}, WARN, WATCH,
+         config=NEARLY_OVER),
+    Contrast("reward-never-moves", "the learning rate proves that it learns nothing",
+         {"reward_mean": dips, "ep_len": 20.0, "lr": 1e-8}, {"lr": 3e-4}, WARN, WATCH,
+         config=NEARLY_OVER),
+    Contrast("reward-never-moves", "at the end a rise to where it began is none",
+         {"reward_mean": dips, "ep_len": 20.0}, {}, WARN, WATCH, ends=True, otherwise_ends=False),
+    Contrast("reward-never-moves", "a paste of a few rows proves nothing", {**FLAT, "lr": 1e-8},
+         {"lr": 3e-4}, WARN, WATCH, count=11, ends=True),
+    Contrast("reward-wrong-way", "its first values were far above, though its quarters are not",
+         {"reward_mean": begins_at(50.0), "ep_len": 20.0}, {"reward_mean": begins_at(30.0)}, WARN,
+         0, count=100),
+)
+
 AGE_PAIRS = (
     Contrast("clip-high", "a KL of the row before counts", {**ALTERNATING, "approx_kl": lambda
          i: 0.01 if i % 3 == 2 else None}, {"approx_kl": lambda i: 0.01 if i % 3 == 0 else
@@ -106,4 +139,11 @@ OUTCOME_PAIRS = (
 )
 # fmt: on
 
-PAIRS = (*AGE_PAIRS, *CRITIC_PAIRS, *ENTROPY_PAIRS, *EPISODE_PAIRS, *OUTCOME_PAIRS)
+PAIRS = (
+    *UNLEARNED_PAIRS,
+    *AGE_PAIRS,
+    *CRITIC_PAIRS,
+    *ENTROPY_PAIRS,
+    *EPISODE_PAIRS,
+    *OUTCOME_PAIRS,
+)

@@ -142,6 +142,19 @@ def test_a_moving_mean_of_unknown_kind_shows_its_noise_at_a_distance() -> None:
     assert 0.6 * pstdev(means) < source.noise < 2.0 * pstdev(means)
 
 
+@pytest.mark.parametrize(("kind", "window"), [("", 100), ("update", 0)])
+def test_rewards_of_unknown_kind_that_overlap_are_means_of_a_hundred(
+    kind: str, window: int
+) -> None:
+    """That is what trainers log; of an update's mean it is known that it is none."""
+    episodes = normal(2000)
+    source = RewardPoints(Sample(kind))
+    for row, end in enumerate(range(100, 2001, 2), 1):
+        source.add(fmean(episodes[end - 100 : end]), 200 * row, 100.0, None)
+    assert source.window_episodes == window
+    assert source.rows_per_window == pytest.approx(50.0 if window else 1.0, rel=0.01)
+
+
 def test_equal_rewards_have_no_known_noise() -> None:
     """A noise of 0 would make any change a certainty: it is unknown instead."""
     source = RewardPoints(Sample("update"))
@@ -177,3 +190,37 @@ def test_steps_that_are_fewer_than_an_episode_count_something_else() -> None:
     source.add(1.0, 1, 200.0, None)
     assert not source.counted
     assert source.blocks is None
+
+
+@pytest.mark.parametrize("changes", [True, False])
+def test_each_new_reward_needs_an_episode(changes: bool) -> None:
+    """Steps that begin high enough, but rise by one from reward to reward, are none of episodes."""
+    source = RewardPoints(Sample("update"))
+    for row in range(25):
+        source.add(float(row * changes), 60 + row, float(LENGTH), None)
+    assert source.has_other_unit is changes
+    assert source.counted is not changes
+
+
+@pytest.mark.parametrize(("best", "noise"), [(0.025, 0.0247), (0.9, 0.0791), (0.024, 0.0)])
+def test_the_luck_of_few_successes_is_noise(best: float, noise: float) -> None:
+    """One of forty episodes succeeds now and then; where even one is less, 1 is no success."""
+    source = RewardPoints(Sample("update"))
+    points_of(source, [best if row % 20 == 19 else 0.0 for row in range(60)], 40)
+    assert source.noise == pytest.approx(noise, abs=2e-3)
+
+
+def test_luck_is_only_that_of_episodes_that_are_counted() -> None:
+    """Without their lengths nobody knows how many a row holds."""
+    source = RewardPoints(Sample("update"))
+    for row in range(60):
+        source.add(0.025 if row % 20 == 19 else 0.0, 0, None, None)
+    assert source.noise < 2e-3
+
+
+def test_a_count_that_appears_later_is_not_of_one_row() -> None:
+    """It has counted all episodes since the start, of which steps and lengths have told."""
+    source = RewardPoints(Sample("update"))
+    for row in range(1, 11):
+        source.add(float(row), 1000 * row, 100.0, 500.0 if row > 5 else None)
+    assert source.episodes == pytest.approx(100.0)

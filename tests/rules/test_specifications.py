@@ -15,7 +15,7 @@ from tests.rules import (
     specifications_value,
 )
 from tests.rules.specifications import Contrast
-from tests.support.drawn_runs import HEALTHY_COLUMNS, TRAINER_BY_FAMILY, draw_rows, findings
+from tests.support.drawn_runs import HEALTHY_COLUMNS, TRAINER_BY_FAMILY, draw_rows, judged
 
 PAIRS = (
     *specifications_step.PAIRS,
@@ -37,8 +37,10 @@ def reached(pair: Contrast, *, differs: bool) -> Severity | int:
     goal = (differs and pair.otherwise_goal) or pair.goal
     samples = {"reward_mean": Sample("update")}
     about = Profile(trainer, pair.family, config, samples=samples, goal=goal)
-    found = findings(about, draw_rows(columns, count))
-    return max((f.severity for f in found if f.rule == pair.rule), default=0)
+    judge = judged(about, draw_rows(columns, count))
+    if pair.otherwise_ends if differs and pair.otherwise_ends is not None else pair.ends:
+        judge.end_run()
+    return max((f.severity for f in judge.findings if f.rule == pair.rule), default=0)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.rule}: {pair.says}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.advice.critic_symptoms import Fact
@@ -131,9 +132,11 @@ ODD_SETTINGS: Mapping[str, FindSetting] = {
 """What a reader calls it -> how it is found. The learning rate has facts of its own."""
 
 
-def _fact_of(find: FindSetting) -> Fact:
+def _is_odd(find: FindSetting, run: RuleContext) -> bool | None:
     """Whether a setting is out of range; None of one that is not known."""
-    return lambda run: True if find(run, SETTING_LIMITS) is not None else None
+    return True if find(run, SETTING_LIMITS) is not None else None
 
 
-SETTING_FACTS: Mapping[str, Fact] = {name: _fact_of(find) for name, find in ODD_SETTINGS.items()}
+SETTING_FACTS: Mapping[str, Fact] = {
+    name: partial(_is_odd, find) for name, find in ODD_SETTINGS.items()
+}

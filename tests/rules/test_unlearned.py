@@ -1,0 +1,57 @@
+"""A reward that gains nothing: what is said of it, and of a training that begins anew."""
+
+from __future__ import annotations
+
+import pytest
+
+from ppo_top.model import Severity
+from ppo_top.rules.judge import Judge
+from tests.rules.cases import flat
+from tests.rules.specifications_course import dips, sinks
+from tests.support.drawn_runs import (
+    CTRL_COLUMNS,
+    DrawnColumn,
+    DrawnColumns,
+    draw_rows,
+    judged,
+    profile,
+)
+
+RULE = "reward-never-moves"
+
+
+def course(reward: DrawnColumn) -> DrawnColumns:
+    """A control task with this reward."""
+    return {**CTRL_COLUMNS, "reward_mean": reward, "ep_len": 20.0}
+
+
+@pytest.mark.parametrize(
+    ("reward", "said"),
+    [
+        (flat, "reward has not moved from 23.4"),
+        (dips, "reward has gained nothing on 20.7"),
+        (sinks, "reward has not risen above 20.7, where it began,"),
+        (7.0, "reward is exactly 7"),
+        (0.0, "no success seen yet"),
+    ],
+)
+def test_what_is_said_of_it(reward: DrawnColumn, said: str) -> None:
+    """Where it is now, by its start: the same, the same after all, below, or equal throughout."""
+    judge = judged(profile(), draw_rows(course(reward)))
+    judge.end_run()
+    messages = [f.message for f in judge.findings if f.rule == RULE]
+    assert messages[-1].startswith(f"{said} in ")
+
+
+def worst_after_restart(judge: Judge) -> Severity:
+    """How severe the finding is in a flat training that begins after what was judged."""
+    judge.restart()
+    for row in draw_rows(course(flat)):
+        judge.add_row(row)
+    return max(f.severity for f in judge.findings if f.rule == RULE and f.cleared is None)
+
+
+def test_a_training_that_begins_anew_is_judged_by_itself() -> None:
+    """That the same was said of the one before, and that it was cleared there, does not count."""
+    about = profile(total_timesteps=60_000)
+    assert worst_after_restart(judged(about, draw_rows(course(flat)))) == Severity.WARN
