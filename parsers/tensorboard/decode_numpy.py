@@ -8,7 +8,7 @@ module imports numpy.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -22,6 +22,7 @@ from ppo_top.parsers.tensorboard.file_order import DecodedPoints
 from ppo_top.parsers.tensorboard.templates import (
     MAX_TEMPLATE_PAYLOAD_BYTES,
     ByteRange,
+    EventLayout,
     EventTemplate,
     TemplateCache,
 )
@@ -31,6 +32,8 @@ Bools = NDArray[np.bool_]
 
 _MIN_ROWS = 32
 """Fewer records than this are not worth numpy's calls."""
+_LONGEST_CYCLE = 256
+"""Records after which a writer that repeats itself begins again, at most."""
 _MAX_TEMPLATE_TRIES = 128
 """Templates tried among the records of one length."""
 
@@ -47,24 +50,67 @@ def decode_columns(
     left = np.ones(len(sizes), np.bool_)
     found = []
     for members in _by_size(sizes):
-        length = int(sizes[members[0]]) - OVERHEAD_BYTES
-        payloads = _windows(data, length + 4)[edges[members] + HEADER_BYTES]
-        for _ in range(_MAX_TEMPLATE_TRIES):
-            if len(members) < _MIN_ROWS:
-                break
-            middle = len(members) // 2  # the record least likely to be an exception
-            template = _template_of(payloads[middle].tobytes()[:length], templates)
-            if template is None:
-                others = np.arange(len(members)) != middle
-            else:
-                others = ~_has_tag(payloads, template)
-                rows, numbers = payloads[~others], members[~others]
-                good = _is_intact(rows, template)
-                if good.any():
-                    found.append(_decode_rows(rows[good], numbers[good], template))
-                    left[numbers[good]] = False
-            payloads, members = payloads[others], members[others]
+        for points in _decode_size(data, edges, members, templates):
+            found.append(points)
+            left[points.record_numbers] = False
     return found, np.flatnonzero(left).tolist()
+
+
+def _decode_size(
+    data: bytes, edges: NDArray[np.int64], members: NDArray[np.int64], templates: TemplateCache
+) -> Iterator[DecodedPoints]:
+    """The points of each tag among records of one size, given by their numbers."""
+    length = int(edges[members[0] + 1] - edges[members[0]]) - OVERHEAD_BYTES
+    payloads = _windows(data, length + 4)[edges[members] + HEADER_BYTES]
+    sums: dict[EventLayout, NDArray[np.uint32]] = {}
+    """By layout: what the fixed bytes of each payload have to add to its checksum."""
+    for _ in range(_MAX_TEMPLATE_TRIES):
+        if len(members) < _MIN_ROWS:
+            break
+        middle = len(members) // 2  # the record least likely to be an exception
+        template = _template_of(payloads[middle].tobytes()[:length], templates)
+        if template is None:
+            others = np.arange(len(members)) != middle
+        else:
+            layout = template.layout
+            if layout not in sums:
+                sums[layout] = _checksums_of_fixed(payloads, layout)
+            others = ~_has_tag(payloads, template)
+            rows, numbers = payloads[~others], members[~others]
+            good = (sums[layout][~others] == np.uint32(template.checksum)) & _fits(rows, template)
+            if good.any():
+                yield _decode_rows(rows[good], numbers[good], template)
+        payloads, members = payloads[others], members[others]
+        sums = {layout: each[others] for layout, each in sums.items()}
+
+
+def recurring_bounds(data: bytes, bounds: list[int], limit: int) -> list[int]:
+    """The bounds of the records that follow in the order of sizes in which the last ones came.
+
+    A writer that logs the same tags at each step repeats itself, header by header. `LookAhead`.
+    """
+    edges = np.array(bounds[-2 * _LONGEST_CYCLE - 1 :], np.int64)
+    sizes = np.diff(edges)
+    if len(sizes) < 2 * _LONGEST_CYCLE:
+        return []
+    earlier = np.lib.stride_tricks.sliding_window_view(sizes[:-1], _LONGEST_CYCLE)
+    alike = np.flatnonzero((earlier == sizes[-_LONGEST_CYCLE:]).all(axis=1))
+    if not len(alike):
+        return []
+    cycle = len(sizes) - _LONGEST_CYCLE - int(alike[-1])
+    starts, end = edges[-1 - cycle : -1], int(edges[-1])
+    length = end - int(starts[0])
+    rounds = (min(limit, len(data)) - end) // length
+    if rounds < 1:
+        return []
+    headers = _windows(data, HEADER_BYTES)
+    found = headers[(starts + length * np.arange(1, rounds + 1)[:, None]).ravel()]
+    words = found.view("<u4").reshape(rounds, cycle, -1)
+    equal = (words == headers[starts].view("<u4").reshape(cycle, -1)).all(axis=2).ravel()
+    good = len(equal) if equal.all() else int(equal.argmin())
+    ends = (edges[-cycle:] + length * np.arange(1, rounds + 1)[:, None]).ravel()[:good]
+    following: list[int] = ends.tolist()
+    return following
 
 
 def _by_size(sizes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -113,28 +159,37 @@ def _equals(rows: NDArray[Any], fixed_bytes: bytes, part: ByteRange) -> Bools:
     return equal
 
 
+def _longest(ranges: Iterable[ByteRange]) -> ByteRange:
+    return max(ranges, key=lambda part: part.stop - part.start)
+
+
 def _has_tag(rows: NDArray[Any], template: EventTemplate) -> Bools:
     """Which payloads have the template's longest range of fixed bytes, which holds the tag."""
-    longest = max(template.fixed_ranges, key=lambda part: part.stop - part.start)
-    return _equals(rows, template.fixed_bytes, longest)
+    return _equals(rows, template.fixed_bytes, _longest(template.fixed_ranges))
 
 
-def _is_intact(rows: NDArray[Any], template: EventTemplate) -> Bools:
-    """Which payloads, each followed by its checksum, have the template and the right checksum."""
-    layout = template.layout
-    stored = _column(rows, layout.length, "<u4") - np.uint32(MASK_DELTA)
-    checksums = stored << np.uint32(15) | stored >> np.uint32(17)
-    for part in template.changing_ranges:
-        for place in range(*part):
-            table = _contributions(layout.length - 1 - place)
-            checksums ^= table.take(_column(rows, place, "u1"))
-    good: Bools = checksums == np.uint32(template.checksum)
+def _fits(rows: NDArray[Any], template: EventTemplate) -> Bools:
+    """Which payloads with the template's tag have its other fixed bytes and a step as long."""
+    good = np.ones(len(rows), np.bool_)
+    longest = _longest(template.fixed_ranges)
     for part in template.fixed_ranges:
-        good &= _equals(rows, template.fixed_bytes, part)
+        if part != longest:
+            good &= _equals(rows, template.fixed_bytes, part)
     _, step, _ = template.changing_ranges
     for place in range(*step):  # a varint: the high bit says that another byte follows
         good &= (_column(rows, place, "u1") > 127) == (place < step.stop - 1)
     return good
+
+
+def _checksums_of_fixed(rows: NDArray[Any], layout: EventLayout) -> NDArray[np.uint32]:
+    """The checksum that follows each payload, without the share of the changing bytes."""
+    stored = _column(rows, layout.length, "<u4") - np.uint32(MASK_DELTA)
+    checksums = stored << np.uint32(15) | stored >> np.uint32(17)
+    for part in layout.changing_ranges:
+        for place in range(*part):
+            table = _contributions(layout.length - 1 - place)
+            checksums ^= table.take(_column(rows, place, "u1"))
+    return checksums
 
 
 def _decode_rows(

@@ -9,6 +9,8 @@ from __future__ import annotations
 import struct
 import sys
 from collections.abc import Iterable, Sequence
+from importlib import import_module
+from types import ModuleType
 
 from ppo_top.model import Batch, Points, Problem
 from ppo_top.parsers.base import Format
@@ -55,8 +57,13 @@ class TensorBoardParser:
         use_numpy = len(data) >= _MIN_NUMPY_PIECE_BYTES and (
             self._bytes_read >= _MIN_BYTES_FOR_NUMPY or "numpy" in sys.modules
         )
-        for block in self._reader.add_bytes(data):
-            columns, rest = _decode_by_numpy(block) if use_numpy else ([], None)
+        decoder = _numpy_decoder() if use_numpy else None
+        look_ahead = decoder.recurring_bounds if decoder is not None else None
+        for block in self._reader.add_bytes(data, look_ahead):
+            columns: list[DecodedPoints] = []
+            rest: list[int] | None = None
+            if decoder is not None:
+                columns, rest = decoder.decode_columns(block.data, block.bounds, _templates)
             singles = self._decode_singly(block, rest, batch)
             merge_in_file_order([*columns, *singles], points)
         batch.points = list(points.values())
@@ -118,13 +125,12 @@ class TensorBoardParser:
             batch.problems.append(Problem(problems[room].offset, NOT_LISTED))
 
 
-def _decode_by_numpy(block: RecordBlock) -> tuple[list[DecodedPoints], list[int] | None]:
-    """The records that are columns, and the numbers of the others (None: all of them)."""
+def _numpy_decoder() -> ModuleType | None:
+    """What reads columns of records, where numpy is installed; without it, it takes longer."""
     try:
-        from ppo_top.parsers.tensorboard.decode_numpy import decode_columns
-    except ImportError:  # without numpy it takes longer
-        return [], None
-    return decode_columns(block.data, block.bounds, _templates)
+        return import_module("ppo_top.parsers.tensorboard.decode_numpy")
+    except ImportError:
+        return None
 
 
 def _points_of(event: Event) -> list[EventPoint]:

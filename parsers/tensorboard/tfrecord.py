@@ -14,8 +14,9 @@ The result depends only on the bytes and never on how they were cut.
 from __future__ import annotations
 
 import struct
+import sys
 from array import array
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from enum import Enum, auto
 
 from ppo_top.model import Problem
@@ -38,6 +39,14 @@ _unpack_checksum = struct.Struct("<I").unpack_from
 _NOT_ZERO = lazy_pattern(rb"[^\0]")
 _ZEROS = bytes(4)
 _MAX_KNOWN_HEADERS = 1 << 12
+_WALKED_FIRST = 600
+"""Records walked over one by one before others are looked for ahead."""
+
+LookAhead = Callable[[bytes, list[int], int], list[int]]
+"""Given data, the bounds of records and a limit: the ends of records that follow with good headers.
+
+Each of them begins before the limit.
+"""
 
 
 class RecordBlock(NamedTuple):
@@ -125,9 +134,11 @@ class TfRecordReader:
         self._bytes_needed = 0
         self._searching = False
         self._problems: list[Problem] = []
+        self._look_ahead: LookAhead | None = None
 
-    def add_bytes(self, data: bytes) -> Iterator[RecordBlock]:
-        """The records that the next bytes complete."""
+    def add_bytes(self, data: bytes, look_ahead: LookAhead | None = None) -> Iterator[RecordBlock]:
+        """The records that the next bytes complete; `look_ahead` finds many of them at once."""
+        self._look_ahead = look_ahead
         self._arrived.append(data)
         self._waiting_bytes += len(data)
         if self._waiting_bytes < self._bytes_needed or not self._waiting_bytes:
@@ -185,7 +196,13 @@ class TfRecordReader:
         data, size = self._data, len(self._data)
         known, learn = self._headers.length_by_header, self._headers.verify
         position = bounds[-1]
+        until = len(bounds) + _WALKED_FIRST if self._look_ahead is not None else sys.maxsize
         while True:
+            if len(bounds) >= until and self._look_ahead is not None:
+                ahead = self._look_ahead(data, bounds, limit)
+                until = len(bounds) + (_WALKED_FIRST if ahead else len(bounds))
+                bounds += ahead
+                position = bounds[-1]
             header = data[position : position + HEADER_BYTES]
             length = known.get(header)
             if length is None:

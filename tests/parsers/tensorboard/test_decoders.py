@@ -136,6 +136,37 @@ def test_damage_is_found_in_columns(name: str, seed: int) -> None:
     assert_same(by_numpy(data, size=20_000), slow)
 
 
+def bounds_of(data: bytes) -> list[int]:
+    """The bounds of all records, found one after the other."""
+    return [each for block in TfRecordReader().add_bytes(data) for each in block.bounds]
+
+
+def test_records_that_recur_are_found_at_once() -> None:
+    """After some hundred of them, as far as headers, data and limit go."""
+    data = FILES["regular"]
+    bounds = bounds_of(data)
+    known = bounds[:600]
+
+    def ahead(some: bytes, limit: int = 1 << 40) -> list[int]:
+        found = decode_numpy.recurring_bounds(some, known, limit)
+        assert found == bounds[600 : 600 + len(found)]
+        return found
+
+    assert len(ahead(data)) > 900  # until the steps need another byte
+    assert ahead(data[: bounds[605] - 1]) == []
+    assert 0 < len(ahead(data, bounds[1000])) <= 400
+    header = bounds[1234]
+    damaged = data[: header + 2] + b"?" + data[header + 3 :]
+    assert len(ahead(damaged)) == 1234 - 599
+    assert decode_numpy.recurring_bounds(data, bounds[:500], 1 << 40) == []
+
+
+def test_records_in_no_order_are_not_looked_for_ahead() -> None:
+    """Nothing is known of those that follow."""
+    data = FILES["irregular"]
+    assert decode_numpy.recurring_bounds(data, bounds_of(data)[:600], 1 << 40) == []
+
+
 @settings(deadline=None, max_examples=40)
 @given(
     st.lists(
