@@ -7,7 +7,7 @@ watching live instead of replaying, make no difference.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
@@ -23,6 +23,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.block_screen import Asked, BlockScreen
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment
+from ppo_top.rules.engine.selected_rules import PlannedRule
 from ppo_top.rules.engine.terms import CRIT
 from ppo_top.rules.run_findings import RunFindings
 from ppo_top.rules.selection import select_rules
@@ -114,16 +115,25 @@ class Judge:
         next(rows, None)  # the end of the block
 
     def _ask(self, asked: Asked) -> None:
-        """Ask rules about the newest row; those with a trigger metric only if it is in the row."""
-        run = self._context
+        """Ask rules about the newest row."""
+        run, found = self._context, self._found
         if not (asked.rules or run.open_severities or self._text_rows):
             return
-        number, state, histories = run.mark.row, run.reward_state, run.histories
-        rules, found = self._rules, self._found
-        persistences, before = found.persistences, len(found.all)
-        for index, concept, states in asked.rules:
-            if states and not states & state and not persistences[index].is_alert:
-                continue
+        before = len(found.all)
+        self._ask_rules(asked.rules)
+        if run.open_severities:
+            self._ask_diagnoses(asked)
+        if self._text_rows:
+            self._clear_old_text_findings()
+        if len(found.all) != before:
+            found.gather_members()
+        found.explain_raised()
+
+    def _ask_rules(self, planned: Sequence[PlannedRule]) -> None:
+        """Ask the rules that are due; those with a trigger metric only if it is in the row."""
+        run, rules, persistences = self._context, self._rules, self._found.persistences
+        number, state, histories = run.mark.row, None, run.histories
+        for index, concept, states in planned:
             rule, points = rules[index], run.updates
             if concept:
                 history = histories.get(concept)
@@ -132,14 +142,11 @@ class Judge:
                 points = history.count
             if points <= rule.warmup or points % rule.every:
                 continue
+            if states and not persistences[index].is_alert:
+                state = run.reward_state if state is None else state
+                if not states & state:
+                    continue
             self._apply_rule(index)
-        if run.open_severities:
-            self._ask_diagnoses(asked)
-        if self._text_rows:
-            self._clear_old_text_findings()
-        if len(found.all) != before:
-            found.gather_members()
-        found.explain_raised()
 
     def _ask_diagnoses(self, asked: Asked) -> None:
         """Ask the diagnoses of which a needed finding is open."""
