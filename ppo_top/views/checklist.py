@@ -26,6 +26,9 @@ from ppo_top.views.troubled_rows import (
     worst_finding_on,
 )
 
+NON_FINITE = "non-finite"
+"""The rule that finds numbers which are none."""
+
 BEGINS_LOW = ("explained_variance",)
 """Metrics that are below their range in the first updates of every run."""
 
@@ -156,7 +159,7 @@ def _check_row(
     if worst is not None:
         status = worst[1].status
         note = _since(run, worst[0])
-    elif status is Status.OK and not math.isfinite(value):
+    elif _is_undefined(value, status, opened):
         status, note = Status.MISSING, "undefined in this update"
     elif _warms_up(name, status) and seen < WARMUP_POINTS:
         status, note = Status.WARMING_UP, f"warming up {seen}/{WARMUP_POINTS}"
@@ -169,6 +172,13 @@ def _check_row(
         extreme=_extreme(empty, track, seen),
         track=track,
     )
+
+
+def _is_undefined(value: float, status: Status, opened: tuple[OpenFinding, ...]) -> bool:
+    """Whether it is no number, and no fault: the mean of nothing, the variance of equal returns."""
+    if math.isfinite(value):
+        return False
+    return status is Status.OK or not any(each.finding.rule == NON_FINITE for each in opened)
 
 
 def _since(run: Run, finding: Finding) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ppo_top.model import Severity
+from ppo_top.rules.engine.logged_run import TRAINING_LOSSES
 from tests.rules.cases import after, at, fallen, rise
 from tests.rules.specifications import FLAT, Contrast, learned, steady_gain, within
 from tests.support.drawn_runs import jitter
@@ -285,7 +286,23 @@ SETTING_PAIRS = (
          WATCH, config={"ent_coef": 1.0, "total_timesteps": 60_000}),
 )
 
+UNTRAINED = dict.fromkeys(TRAINING_LOSSES)
+"""No loss is logged."""
+
 NUMBER_PAIRS = (
+    Contrast("non-finite", "no episode has ended for fifty updates", {"ep_len": None,
+         "reward_mean": lambda i: rise(i) if i < 20 else NAN}, {}, CRIT, 0, count=71,
+         otherwise_count=70),
+    Contrast("non-finite", "ten episodes should have ended by now", {"ep_len": None,
+         "reward_mean": lambda i: rise(i) if i % 8 == 0 and i <= 40 else NAN}, {}, CRIT, 0,
+         count=110, otherwise_count=109),
+    Contrast("non-finite", "an evaluation is not to be expected", {"ep_len": None,
+         "reward_mean": lambda i: rise(i) if i < 20 else NAN}, {"reward_mean": rise,
+         "eval_reward_mean": lambda i: rise(i) if i < 20 else NAN}, CRIT, 0, count=90),
+    Contrast("non-finite", "the reward has never been a number", {**UNTRAINED, "ep_len": None,
+         "reward_mean": NAN}, {}, CRIT, 0, count=6, otherwise_count=5),
+    Contrast("non-finite", "nothing but the reward tells of training", {**UNTRAINED, "ep_len":
+         None, "reward_mean": NAN}, {"value_loss": 5.0}, CRIT, 0),
     Contrast("non-finite", "there were rewards before", {"eval_reward_mean": lambda i: NAN if i
          == 40 else 100.0}, {"eval_reward_mean": lambda i: NAN if i == 40 else None}, CRIT, 0),
     Contrast("non-finite", "an episode ended in the update", {"reward_mean": lambda i: NAN if i

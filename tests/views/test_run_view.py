@@ -249,6 +249,22 @@ def test_what_is_undefined_is_neither_good_nor_bad() -> None:
     assert row.note == "undefined in this update"
 
 
+def test_a_mean_of_no_episode_is_undefined_until_that_is_a_fault(tmp_path: Path) -> None:
+    """No red row stands under a verdict that finds nothing."""
+    lines = [f"{step},nan,0.01,{5.0 - step / 1e3},0.6" for step in range(100, 1300, 100)]
+    head = "step,ep_rew_mean,approx_kl,value_loss,entropy"
+    (tmp_path / "progress.csv").write_text("\n".join([head, *lines, ""]))
+    watched = WatchedDirectory(tmp_path)
+    watched.finish()
+    (run,) = watched.session.runs.values()
+    view = make_run_view(run, 2)
+    assert view.verdict == "warming-up"
+    assert row_of(view, "reward_mean").status is Status.MISSING
+    said = next(each.finding for each in make_run_view(run).open_findings)
+    assert (said.rule, said.severity) == ("no-reward", Severity.INFO)
+    assert "NaN in every update" in said.message
+
+
 def test_members_of_a_diagnosis_are_not_listed_again() -> None:
     """They are its evidence."""
     view = make_run_view(demo("torch_cartpole_lr"))

@@ -7,7 +7,7 @@ import math
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import always
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.logged_run import TRAINING_LOSSES
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS, TRAINING_LOSSES
 from ppo_top.rules.engine.ranges import may_be_nan
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median, robust_log_z
@@ -39,8 +39,20 @@ def _is_fault(run: RuleContext, concept: str, value: float, limits: RuleLimits) 
     if run.family not in NOT_LLM or not math.isnan(value):
         return True
     if concept.startswith(("reward", "ep_len", "eval_", "success_rate", "tag:")):
-        return concept in run.histories and not _no_episode_ended(run)
+        return _is_mean_of_some(run, concept, limits)
     return concept in run.histories or not _before_learning(run, limits)
+
+
+def _is_mean_of_some(run: RuleContext, concept: str, limits: RuleLimits) -> bool:
+    """Whether a mean over episodes that is NaN is one of some, and not of none."""
+    history = run.histories.get(concept)
+    if history is None:  # no episode may have ended yet
+        patient = concept not in REWARD_CONCEPTS or run.updates <= limits["never"]
+        return not patient and not _no_episode_ended(run)
+    gone = run.mark.row - history.last_row
+    usual = (run.updates - gone) / history.count  # updates from one to the next
+    is_over = gone > max(limits["gone"], limits["gone_times"] * usual)
+    return (is_over and concept in REWARD_CONCEPTS) or not _no_episode_ended(run)
 
 
 def _no_episode_ended(run: RuleContext) -> bool:
@@ -81,7 +93,8 @@ def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     for concept in fresh:
         bad[concept] = 0
     first = fresh[0]
-    message = f"{label(first)} became {num(values[first])}"
+    was_number = first in run.histories
+    message = f"{label(first)} {'became' if was_number else 'has always been'} {num(values[first])}"
     if len(fresh) > 1:
         message += f", and {len(fresh) - 1} more: {', '.join(label(c) for c in fresh[1:4])}"
     seen = _moved_most(run, fresh)
@@ -187,7 +200,7 @@ RULES = (
         stays_calm=_all_finite,
         families=ALL_FAMILIES,
         persistence=AT_ONCE,
-        limits={"clear_after": 1, "filling": 200},
+        limits={"clear_after": 1, "filling": 200, "never": 5, "gone": 50, "gone_times": 10},
         ranks_causes=True,
         causes=(
             "exploding gradients, or learning rate too high",
