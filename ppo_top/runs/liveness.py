@@ -111,7 +111,7 @@ def status_at(facts: StateFacts, now: float) -> RunStatus:
     if is_here and _writer_gone(Path(path).name for path, _ in facts.logs):
         return RunStatus(State.ENDED, f"{words} · process exited")
     if LOG_WRITERS.has_no_writers(Path(path) for path, kept_open in facts.logs if kept_open):
-        return RunStatus(State.ENDED, f"{words} · log file closed by writer")
+        return RunStatus(State.ENDED, f"{words} · no process has the log open")
     if is_here and not LOG_WRITERS.can_see_writers:
         words += " · this system cannot tell whether a process is still writing"
     return RunStatus(State.STALLED, words)

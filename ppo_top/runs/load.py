@@ -116,7 +116,9 @@ def is_unreachable(paths: Sequence[Path], err: TextIO) -> bool:
 def _why_nothing(loader: Loader, names: str, verbose: bool) -> Iterator[str]:
     """What is said where there is no log."""
     others = [each for each in loader.passed_over() if each.reason != UNASKED_NOTEBOOK]
-    if others and not verbose:
+    if len(others) == 1 and not verbose:
+        yield from passed_over_lines(others)
+    elif others and not verbose:
         files = plural(len(others), "file")
         yield f"{files} passed over: `ppo-top check -v` says which, and why"
     yield f"{names}: nothing here that I can read as a training log; {NO_LOGS_HINT}"

@@ -161,7 +161,7 @@ def test_a_silent_run_is_stalled_only_while_it_has_a_writer(
         assert stood == RunStatus(State.STALLED, "no new data for 10 min")
     now[0] += 60.0
     stood = run_status(run, 1_760_000_600)
-    assert stood == RunStatus(State.ENDED, "no new data for 10 min · log file closed by writer")
+    assert stood == RunStatus(State.ENDED, "no new data for 10 min · no process has the log open")
 
 
 def test_nothing_is_known_of_the_writers_of_a_copy(tmp_path: Path) -> None:

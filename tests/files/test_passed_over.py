@@ -65,10 +65,13 @@ def test_a_pickle_is_named_as_one(
 def test_where_nothing_is_read_a_hint_leads_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before the advice on what to give instead."""
+    """Before the advice on what to give instead; a single file is named."""
     (tmp_path / "notes.txt").write_text("try 3e-4")
     hint, *_ = said(tmp_path, capsys)
-    assert hint == "1 file passed over: `ppo-top check -v` says which, and why"
+    assert hint.startswith("passed over notes.txt: not called like a log")
+    (tmp_path / "more.txt").write_text("or 1e-4")
+    hint, *_ = said(tmp_path, capsys)
+    assert hint == "2 files passed over: `ppo-top check -v` says which, and why"
 
 
 def test_of_many_files_some_are_named() -> None:

@@ -78,6 +78,16 @@ def test_several_runs_end_with_a_table_of_all(capsys: pytest.CaptureFixture[str]
     assert table[4].startswith("whole reports: -v, or of one run `ppo-top check ")
 
 
+def test_no_path_is_named_that_is_not_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Files side by side are runs, and called what they have in common without their endings."""
+    for name in ("a.csv", "b.csv"):
+        shutil.copy(DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2" / "progress.csv", tmp_path / name)
+    main(["check", "--no-cache", str(tmp_path)])
+    assert capsys.readouterr().out.splitlines()[-1] == "whole reports: -v"
+
+
 def test_verbose_prints_all_there_is_to_say_of_all(capsys: pytest.CaptureFixture[str]) -> None:
     """Whole reports, of healthy runs too, and why rules did not check them."""
     assert main(["check", "-v", *(str(DEMO_LOGS_FOLDER / name) for name in (HEALTHY, SICK))]) == 1

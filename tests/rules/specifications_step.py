@@ -299,6 +299,8 @@ NUMBER_PAIRS = (
     Contrast("non-finite", "an evaluation is not to be expected", {"ep_len": None,
          "reward_mean": lambda i: rise(i) if i < 20 else NAN}, {"reward_mean": rise,
          "eval_reward_mean": lambda i: rise(i) if i < 20 else NAN}, CRIT, 0, count=90),
+    Contrast("non-finite", "a counter counts, however damaged its line", {"value_loss": at(40,
+         math.inf, 5.0)}, {"value_loss": 5.0, "episode": at(40, math.inf, 7.0)}, CRIT, 0),
     Contrast("non-finite", "the reward has never been a number", {**UNTRAINED, "ep_len": None,
          "reward_mean": NAN}, {}, CRIT, 0, count=6, otherwise_count=5),
     Contrast("non-finite", "nothing but the reward tells of training", {**UNTRAINED, "ep_len":

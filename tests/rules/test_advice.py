@@ -9,6 +9,7 @@ import pytest
 from ppo_top.catalogue import known_trainers, options
 from ppo_top.model import ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.advice import AdviceOptions, explain_cause, fill_advice
+from ppo_top.rules.advice.advised_option import AdvisedOption
 from ppo_top.rules.book import BY_ID, RULES
 from ppo_top.rules.engine.context import RuleContext
 from tests.support.drawn_runs import CTRL_COLUMNS, draw_rows, findings, profile
@@ -228,3 +229,9 @@ def test_options_that_are_worked_out_are_marked() -> None:
     """The note in the catalogue is what keeps them out of advice."""
     computed = {(each.trainer, each.name) for each in options() if each.note == "computed"}
     assert ("cleanrl", "minibatch_size") in computed
+
+
+def test_an_option_of_newer_versions_says_so() -> None:
+    """Who has an older one looks for it in vain."""
+    option = AdvisedOption("entropy_coef", 0.0, 0.0, "TRL", "since 1.8")
+    assert f"{option}" == "entropy_coef (0 now; needs TRL 1.8 or later)"

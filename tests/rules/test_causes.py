@@ -368,6 +368,13 @@ def test_a_setting_that_explains_it_stands_first(
         assert len(finding.causes) == 1
 
 
+def test_what_says_less_of_the_same_is_left_out() -> None:
+    """A sentence that is the beginning of another one is none of its own."""
+    said = ("check the sign of the reward, and of each loss", "lower learning_rate, by 3 times")
+    repeated = (*said, "check the sign of the reward", "lower learning_rate")
+    assert without_repeats(repeated, "sb3") == said
+
+
 def test_a_text_has_no_discount() -> None:
     """Whatever its setting, which trainers of language models leave alone."""
     judge = judged(HEALTHY_COLUMNS["rlhf"], about=profile("rlhf", gamma=0.0))

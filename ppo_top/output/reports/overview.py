@@ -6,6 +6,7 @@ import math
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from ppo_top.model import Axis, Verdict
 from ppo_top.model.named_tuple import NamedTuple
@@ -143,8 +144,11 @@ def _table_lines(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[s
     yield verdict_counts(reports)
     if troubled and not style.verbose:
         worst = f"the {MAX_BRIEFS} worst are described above; " * (len(troubled) > MAX_BRIEFS)
-        path = shlex.quote(clean(troubled[0].identity.path))
-        yield f"{worst}whole reports: -v, or of one run `ppo-top check {path}`"
+        path = troubled[0].identity.path
+        hint = f"{worst}whole reports: -v"
+        if ":" in path or Path(path).exists():  # the logs of a run may be files of one name
+            hint += f", or of one run `ppo-top check {shlex.quote(clean(path))}`"
+        yield hint
 
 
 def verdict_counts(reports: Sequence[RunReport]) -> str:

@@ -10,7 +10,10 @@ OFF_VALUES = (None, False, 0, "False", "false", "None", "none", "")
 RATE_FOLLOWS_NOTE = "the learning rate follows it"
 """The note on a KL target named instead of the learning rate."""
 
-SHOWN_NOTE_PREFIXES = ("since ", "two ", RATE_FOLLOWS_NOTE)
+SINCE = "since "
+"""How the note begins that names the first version with an option."""
+
+SHOWN_NOTE_PREFIXES = (SINCE, "two ", RATE_FOLLOWS_NOTE)
 """Prefixes of notes shown in a sentence: since which version, how many numbers."""
 
 
@@ -54,7 +57,10 @@ class AdvisedOption:
         words = [f"{now} {self.moment}"] if now else []
         if usual and usual != now:
             words.append(f"{self.default_owner}'s default is {usual}")
-        if self.note:
+        if self.note.startswith(SINCE):
+            version = self.note.removeprefix(SINCE)
+            words.append(f"needs {self.default_owner or 'version'} {version} or later")
+        elif self.note:
             words.append(self.note)
         return f"{self.name} ({'; '.join(words)})" if words else self.name
 

@@ -61,7 +61,8 @@ def without_repeats(advice: Iterable[str], trainer: str) -> tuple[str, ...]:
     for each in advice:
         direction = direction_of(each, trainer)
         subject = each if direction is None else direction[0]
-        if subject not in said:
+        is_longer = any(other.startswith(each) or each.startswith(other) for other in kept)
+        if subject not in said and not is_longer:
             said.add(subject)
             kept.append(each)
     return tuple(kept)

@@ -64,7 +64,7 @@ async def test_it_can_begin_anywhere_and_paused(tmp_path: Path) -> None:
     app = replaying(tmp_path / "runs", Replay(speed=5.0, start="50%", paused=True))
     async with app.run_test(size=(120, 34)) as pilot:
         await until(app, "paused")
-        assert app.ui_state.cursor.row == 20
+        assert app.ui_state.cursor.row == 19  # the twentieth of forty
         await pilot.press("space")
         await until(app, "▶ 5x")
 

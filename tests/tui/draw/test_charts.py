@@ -184,6 +184,13 @@ def test_the_value_at_a_step_is_the_last_finite_one() -> None:
     assert value_at(made, made.steps, 2000, seen=2) == 1.0
 
 
+def test_the_last_value_of_a_compared_run_has_its_own_step(make_ui_state: MakeUiState) -> None:
+    """Not that of the NaN after it."""
+    ui = make_ui_state(DEMO_LOGS / "torch_cartpole_nan")
+    ui.overlay, ui.concept = "compare", "reward_mean"
+    assert "last 368.8 · at step 14,336" in " ".join("\n".join(drawn_text(ui, 140, 40)).split())
+
+
 def test_the_zoomed_chart_is_complete(sick: UiState) -> None:
     """Label, newest and best value, range, value under the cursor, axes."""
     sick.overlay, sick.concept = "zoom", "approx_kl"

@@ -113,7 +113,7 @@ def test_a_paused_replay_says_that_it_is_one(ui: UiState, cells: int, rows: int)
     ui.start_replay()
     text = "\n".join(screen(ui, cells, rows))
     assert "paused" in text
-    assert "52 %" in text
+    assert "50 %" in text
 
 
 def test_the_end_of_the_list_says_so(ui: UiState) -> None:

@@ -76,7 +76,16 @@ def test_back_from_the_end() -> None:
 
 @pytest.mark.parametrize(
     ("wanted", "row"),
-    [("50%", 5), ("0%", 0), ("100%", 9), ("3000", 2), ("3,500", 3), ("4k", 3), ("1e9", 9)],
+    [
+        ("50%", 4),
+        ("51%", 5),
+        ("0%", 0),
+        ("100%", 9),
+        ("3000", 2),
+        ("3,500", 3),
+        ("4k", 3),
+        ("1e9", 9),
+    ],
 )
 def test_targets_are_steps_or_shares(wanted: str, row: int) -> None:
     """`50%` is half of the updates, `3,500` the first update at or after that step."""

@@ -41,10 +41,13 @@ def value_at(track: Track, xs: Sequence[float], x: float, seen: int | None = Non
 
     `xs` are the positions of its points, `seen` how many of them count (None: all).
     """
-    at = bisect_right(xs, x, 0, len(track) if seen is None else seen) - 1
-    while at >= 0 and not math.isfinite(track.values[at]):
-        at -= 1
-    return track.values[at] if at >= 0 else math.nan
+    at = _last_finite(track, bisect_right(xs, x, 0, len(track) if seen is None else seen))
+    return track.values[at] if at is not None else math.nan
+
+
+def _last_finite(track: Track, seen: int) -> int | None:
+    """The index of the last finite value among the first `seen`."""
+    return next((at for at in reversed(range(seen)) if math.isfinite(track.values[at])), None)
 
 
 class ComparedRun(NamedTuple):
@@ -142,8 +145,9 @@ def _single(shown: ComparedRun, style: str, points: int) -> list[Curve]:
 def _legend(
     snap: Snapshot, group: str, shown: list[ComparedRun], name: str, style: str, cells: int
 ) -> StyledLine:
-    newest = [value_at(each.track, each.xs, math.inf, each.seen) for each in shown]
-    newest = [each for each in newest if math.isfinite(each)]
+    last = [(each.track, _last_finite(each.track, each.seen)) for each in shown]
+    told = [(track, at) for track, at in last if at is not None]
+    newest = [track.values[at] for track, at in told]
     fmt = concept(name).fmt
     alone = len(shown) == 1
     label = shown[0].run.name if alone else f"{group} ({plural(len(shown), 'seed')})"
@@ -155,7 +159,7 @@ def _legend(
     if len(newest) > 1:
         low, high = (format_metric_value(each, fmt) for each in (min(newest), max(newest)))
         parts.append(line((f"{low} to {high}", "dim")))
-    step = max(each.track.steps[each.seen - 1] for each in shown if each.seen)
+    step = max(track.steps[at] for track, at in told)
     parts.append(line((f"at {dated(shown[0].run.timeline.axis, step)}", "dim")))
     return join_fitting(parts, cells)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from ppo_top.rules.book.run.progress import TRAINER_COUNTERS
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import always
 from ppo_top.rules.engine.context import RuleContext
@@ -30,9 +31,13 @@ FINITE_POINTS_TO_CLEAR = 3
 """This many finite points in a row clear the finding."""
 
 
+COUNTS = ("step", *TRAINER_COUNTERS, "time_elapsed")
+"""What only counts: where it is no number, a line is damaged."""
+
+
 def _is_fault(run: RuleContext, concept: str, value: float, limits: RuleLimits) -> bool:
     """Whether a NaN or infinity is one, and not the mean of nothing."""
-    if may_be_nan(concept, value):
+    if may_be_nan(concept, value) or concept in COUNTS:
         return False
     if math.isinf(value) and concept.startswith("tag:") and concept not in run.histories:
         return False  # the best one so far, before there is any
