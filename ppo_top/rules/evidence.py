@@ -36,9 +36,15 @@ def _reward_line(run: RuleContext) -> str:
         return ""
     if reward.falling:
         return f"reward {num(reward.best)} -> {num(reward.smooth)}, falling"
+    began, now = num(reward.baseline), num(reward.smooth)
     trend = ", rising" if reward.rising else ", at its ceiling" if reward.at_max else ""
-    trend = ", not rising" if reward.flat else trend  # else there are too few to tell
-    return f"reward {num(reward.baseline)} -> {num(reward.smooth)}{trend}"
+    if reward.smooth < reward.baseline and began != now:
+        trend = f", below its start{', rising again' * reward.rising}"
+    elif reward.flat:
+        trend = ", not rising"
+    elif began == now and not trend:
+        return ""  # too few to tell
+    return f"reward {began} -> {now}{trend}"
 
 
 def gather_members(

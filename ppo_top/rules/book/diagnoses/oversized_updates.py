@@ -155,8 +155,8 @@ def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if not run.falling:
         return borderline(0.0)
-    kl, clip = _peak(run, "approx_kl"), recent_value_text(run, "clip_fraction")
-    message = f"clip range too wide: KL up to {num(kl)}, only {clip} clipped, reward falls"
+    kl, clip = _peak(run, "approx_kl"), pct(_peak(run, "clip_fraction"))
+    message = f"clip range too wide: KL up to {num(kl)}, at most {clip} clipped, reward falls"
     about = _with_blamed(run, ("approx_kl", "clip_fraction", "reward_mean"))
     return Assessment(CRIT, kl, None, message, concepts=about)
 
