@@ -3,8 +3,9 @@
 Made up after the sources: AReaL `areal/utils/stats_logger.py` and `stats_tracker`, slime
 `slime/backends/megatron_utils/model.py`, ROLL `roll/pipeline/rlvr/actor_worker.py`, prime-rl
 `src/prime_rl/trainer/rl/train.py`, torchforge `observability/metrics.py` (ConsoleBackend), NeMo-RL
-`algorithms/grpo.py`, trlX `trainer/accelerate_base_trainer.py`, minimind `trainer/train_ppo.py`,
-on-policy `runner/shared/mpe_runner.py`, ml-agents 0.8 `trainers/trainer.py`.
+`algorithms/grpo.py`, trlX `trainer/accelerate_base_trainer.py`, minimind `trainer/train_ppo.py`
+and `trainer/train_grpo.py`, on-policy `runner/shared/mpe_runner.py`, ml-agents 0.8
+`trainers/trainer.py`.
 """
 
 from __future__ import annotations
@@ -67,6 +68,13 @@ CASES = {
         "Epoch:[1/1]({n}/9751), Actor Loss: 0.5, Critic Loss: 0.2, Reward: 0.{n}, KL: 0.01, "
         "KL_ref: 0.02, Avg Response Len: 120.50, Actor LR: 0.00000030, Critic LR: 0.00000050\n",
         "minimind",
+        "Reward",
+        [1, 2, 3],
+    ),
+    "minimind-grpo": PrintedUpdate(
+        "Epoch:[1/1]({n}/9751), Reward: -2.{n}, KL_ref: -0.0010, Adv Std: 0.92, Adv Mean: -0.0, "
+        "Actor Loss: 0.0, Avg Response Len: 271.38, Learning Rate: 0.00000030\n",
+        "minimind-grpo",
         "Reward",
         [1, 2, 3],
     ),
@@ -146,6 +154,13 @@ def test_the_kl_of_an_own_grpo_is_to_the_reference(tag: str) -> None:
         known = meaning(catalogue.identify(tags), tag)
         assert known is not None
         assert known.concept == "ref_kl_token"
+
+
+def test_the_kl_of_minimind_s_grpo_has_the_other_sign() -> None:
+    """It prints what the reference's log probabilities exceed the policy's by: below 0, mostly."""
+    known = meaning(catalogue.identify(read("minimind-grpo").points), "KL_ref")
+    assert known is not None
+    assert (known.concept, known.scale) == ("ref_kl_token", -1.0)
 
 
 def test_rewards_that_are_normalised_are_not_the_reward() -> None:
