@@ -92,7 +92,8 @@ class FastPath:
         before = process.episode_steps.steps_before
         if not process.episode_steps.may_follow(layout.tags):
             return 0
-        most = 1 if begins_with_number(layout.tags) else _MAX_LINES
+        says_training = begins_with_number(layout.tags)
+        most = 1 if says_training else _MAX_LINES
         while len(rows) < most:
             lines = layout.lines(data, end, min(few, most - len(rows)))
             fresh = layout.rows(lines)
@@ -107,7 +108,7 @@ class FastPath:
                 break
             few *= 4
         if rows:
-            process.note_steps(steps, is_heading=layout.is_heading)
+            process.note_steps(steps, is_heading=layout.is_heading, says_training=says_training)
             values = list(map(float, chain.from_iterable(map(layout.pick, rows))))
             process.episode_steps.note_row(layout.tags, values[-len(layout.tags) :])
             self._builder.add_rows(layout.tags, steps, values, layout.times_of(rows))

@@ -229,8 +229,8 @@ class ProcessStream:
         self._steps_by_axis[found.axis] += 1
         self._headings_only = self._headings_only and _is_heading(found)
         self._kinds_here.clear()
-        is_episode = found.axis == "episode"
-        self.step = self._episode_order.step_of(found.step) if is_episode else found.step
+        is_ordered = found.axis == "episode" and not _says_training(found)
+        self.step = self._episode_order.step_of(found.step) if is_ordered else found.step
         self.axis = found.axis
         self._trains_by_steps |= not found.is_evaluation
         return GivenStep(self.step)
@@ -280,10 +280,15 @@ class ProcessStream:
         inside = self._in_block or self._ray_result.is_open or self.table.is_open
         return not (inside or self.joined_lines.is_open or self._evaluation.is_open)
 
-    def note_steps(self, steps: Sequence[int], *, is_heading: bool) -> None:
-        """Note the steps of lines that were read as a whole; see `follows_steps`."""
+    def note_steps(
+        self, steps: Sequence[int], *, is_heading: bool, says_training: bool = False
+    ) -> None:
+        """Note the steps of lines that were read as a whole; see `follows_steps`.
+
+        `says_training`: they begin with the number of their training.
+        """
         self._steps_by_axis[self.axis] += len(steps)
-        if self.axis == "episode":
+        if self.axis == "episode" and not says_training:
             self._episode_order.are_in_order(steps)
         self._headings_only &= is_heading
         self._is_below_heading = is_heading
@@ -328,6 +333,11 @@ class ProcessStream:
         return axes.index(found.axis) > axes.index(self.axis)
 
 
+def _says_training(found: ConsoleRecord) -> bool:
+    """Whether a record begins with the number of its training, whose episodes have their order."""
+    return bool(found.values) and numbers_training(found.values[0][0])
+
+
 def _is_heading(found: ConsoleRecord) -> bool:
     """Whether a line says only a step."""
-    return all(metric_names.step_axis(tag) is not None for tag, _ in found.values)
+    return metric_names.are_heading(tag for tag, _ in found.values)

@@ -28,7 +28,7 @@ from ppo_top.parsers.console.records.printed_lines import (
     ParseLine,
     learn_printed_line,
 )
-from ppo_top.parsers.shared.names.metric_names import step_axis
+from ppo_top.parsers.shared.names.metric_names import are_heading
 
 _NUMBER = rb"([-+]?+(?:\d++(?:\.\d*+)?+(?:[eE][-+]?\d{1,3})?+|nan|inf))"
 _OTHER_THINGS = ("{", "%|", "\t")
@@ -186,7 +186,7 @@ def _make_layout(expression: bytes, template: LineTemplate) -> LineLayout | None
         template.step_index,
         template.axis,
         template.episodes_index,
-        all(step_axis(tag) is not None for tag in template.tags),
+        are_heading(template.tags),
     )
 
 

@@ -7,6 +7,7 @@ import re
 from ppo_top.model import ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.console.records import key_values
 from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN as _NUMBER
@@ -169,6 +170,8 @@ _STEPPED_DICT = lazy_pattern(r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})\s
 _HEAD_STEP = lazy_pattern(
     r"(?:step|iteration|iter|update|epoch|rollout)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
 )
+_FIELDS_BEFORE_LABEL = lazy_pattern(r"^(.*\S)\s*[,;|][^,;|]*$", re.DOTALL)
+"""`Episode 3, loss: 0.5` of `Episode 3, loss: 0.5, rewards: `, in front of a dictionary."""
 _NAMESPACE = lazy_pattern(
     r"^(?:[\w ]{0,40}[\s:=])?(?:Namespace|\w*(?:Args|Arguments|Config))\((?P<body>.*)\)\s*$",
     re.DOTALL,
@@ -234,7 +237,7 @@ def _trainer_record(line: TrainerLine, match: re.Match[str]) -> ConsoleRecord:
 
 
 def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
-    """A dictionary after text that may say the step (OpenRLHF: `Global step 5: {...}`).
+    """A dictionary after text that may say the step (OpenRLHF: `Global step 5: {...}`), or more.
 
     After words such as `kwargs: ` it holds settings (verl prints how it samples).
     """
@@ -245,7 +248,21 @@ def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
         return ConsoleRecord([], config=dict(found.values) | dict(found.config))
     head = _HEAD_STEP.search(match["head"])
     step = as_step(float(head[1])) if head else None
-    return found if step is None else found._replace(step=step, axis="step")
+    if step is not None:
+        return found._replace(step=step, axis="step")
+    fields = _FIELDS_BEFORE_LABEL.match(match["head"])
+    said = key_values.parse_line(fields[1]) if fields else None
+    return found if said is None else _joined(said, found)
+
+
+def _joined(said: ConsoleRecord, found: ConsoleRecord) -> ConsoleRecord:
+    """What a line says before its dictionary, and what that holds, whose own step goes first."""
+    tags = {tag for tag, _ in found.values}
+    values = [*(pair for pair in said.values if pair[0] not in tags), *found.values]
+    config = {**said.config, **found.config}
+    if found.step is not None:
+        return found._replace(values=values, config=config)
+    return said._replace(values=values, config=config)
 
 
 def _settings_record(text: str) -> ConsoleRecord | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import PurePath
 
@@ -173,6 +174,11 @@ def may_be_title(name: str) -> bool:
 def numbers_training(name: str) -> bool:
     """Whether a name is that of a training's number, or of its seed."""
     return normalise(name) in _TRAINING_NUMBERS
+
+
+def are_heading(names: Iterable[str]) -> bool:
+    """Whether the numbers of a line with these names are only its step, and whose it is."""
+    return all(step_axis(name) is not None or numbers_training(name) for name in names)
 
 
 def is_bare_count(name: str) -> bool:

@@ -119,6 +119,18 @@ def test_a_dictionary_after_a_logger_prefix() -> None:
     assert read.values_by_step()["policy_loss"] == [(5, -0.01)]
 
 
+def test_fields_before_a_dictionary_belong_to_it() -> None:
+    """A step and values may stand before the dictionary, which has a label of its own."""
+    text = "".join(
+        f"Episode {n}, global step {n}00, loss: 0.{n}, Rewards: {{'reward': {n}.5, 'cost': 1}}\n"
+        f"Episode {n + 7} finished in environment 3 with total reward -{n}.0 after 60 steps.\n"
+        for n in (3, 4, 5, 6)
+    )
+    found = parse_every_way(ConsoleParser, text.encode())
+    assert found.steps("loss") == found.steps("cost") == [300, 400, 500, 600]
+    assert found.values("loss") == [0.3, 0.4, 0.5, 0.6]
+
+
 def test_json_objects_are_dictionaries_too() -> None:
     """A loop that prints JSON with its step needs no other format."""
     read = parse_every_way(

@@ -176,6 +176,7 @@ PREFIXES = {
     "number": "seed={n} | step={step} | reward={value}\n",
     "brackets": "[Run {n:03}] Step: {step}, Reward: {value}\n",
     "heading": "PID 1792{n} - Step {step}/1000\nReward: {value}\n",
+    "every tenth episode": "PID 1792{n} - Episode {step}0/1000\nReward: {value}\n",
     "ray": "(train_cartpole pid=71{n}) step: {step} | reward: {value}\n",
 }
 """What launchers of several trainings print before each line."""
@@ -211,10 +212,21 @@ def test_trainings_that_run_at_once(
     for each in found.values():
         (reward,) = [tag for tag in each.points if tag.lower() == "reward"]
         read.append(list(zip(each.steps(reward), each.values(reward), strict=True)))
+    every = 10 if "{step}0" in prefix else 1
     assert sorted(read) == [
-        [(step, n + step / 100) for step in range(1, length + 1)]
+        [(every * step, n + step / 100) for step in range(1, length + 1)]
         for n, length in enumerate(lengths, 1)
     ]
+
+
+def test_rows_below_a_heading_that_says_whose_they_are() -> None:
+    """Each pair below it is a row, whatever it is called, as below one that says only a step."""
+    lines = [
+        f"PID {pid} - Episode {n}/9\nReward: {n}.5\nEpsilon: 0.{n}\n"
+        for n, pid in ((5, 71), (5, 72), (6, 72), (6, 71))
+    ]
+    for each in read("".join(lines)):
+        assert each.steps("Epsilon") == each.steps("Reward") == [5, 6]
 
 
 def test_the_settings_of_a_process_are_those_of_its_training() -> None:
