@@ -107,8 +107,7 @@ class ProcessStream:
         if found is None:
             self._evaluation.read_text(text)
             return None
-        if self._evaluation.is_open:
-            found = self._evaluation.read_record(found, self.step, self.axis)
+        found = self._evaluation.read_record(found, self.step, self.axis)
         return self._separate_settings(found)
 
     def _parse_pairs(self, text: str) -> ConsoleRecord | None:

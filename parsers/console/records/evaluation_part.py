@@ -15,7 +15,8 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 _MAX_HEADING_CHARS = 160
 _START = r"\W{0,80}(?:(?:start|begin)(?:ing)?|final|now|running|开始)?[ :]{0,2}(?:the )?"
 _EVALUATION = lazy_pattern(
-    rf"{_START}(?:(?:evaluation|evaluating|testing|test phase)(?![\w/])|评估|测试)\D*",
+    rf"{_START}(?:(?:evaluation|evaluating|testing|test phase)(?![\w/])|评估|测试)"
+    r"(?:\D|\d{1,9} (?:episode|game|rollout|run|trial)s?\b)*",
     re.IGNORECASE,
 )
 _TRAINING = lazy_pattern(rf"{_START}(?:(?:training|train phase)(?![\w/])|训练)\D*", re.IGNORECASE)
@@ -32,6 +33,7 @@ _COUNTED = lazy_pattern(
     r"\W{0,8}(?:eval(?:uation)?|test)\s{1,8}\d{1,9}\s?/\s?\d{1,9}\b[\s:|,-]{1,8}", re.I
 )
 """`Test 20/100  Score: 2.60`: so many of the episodes of an evaluation are done."""
+_MAX_KINDS = 256
 _FEWEST_PAIRS = 2
 """Of a line, for the label to be about all of them: in `[eval] loss=0.5` it is part of the name."""
 
@@ -68,11 +70,16 @@ def as_evaluation(found: ConsoleRecord, step: int | None, axis: str) -> ConsoleR
 
 
 class EvaluationPart:
-    """Whether the lines are those of an evaluation: after its heading, with steps that go back."""
+    """Whether the lines are those of an evaluation: after its heading, with steps that go back.
+
+    Rewards that do not say the training's step are, too, if no line of the training is like theirs.
+    """
 
     def __init__(self) -> None:
         self.is_open = False
         self._has_gone_back = False
+        self._kinds: set[tuple[str, ...]] = set()
+        """What the lines of the training hold."""
 
     def read_text(self, text: str) -> None:
         """Note a line that is no record: `------ EVALUATION ------` opens the part."""
@@ -88,11 +95,23 @@ class EvaluationPart:
 
         A step beyond it is the training's, which goes on, and so is the same one once more.
         """
-        if found.step is None or step is None or found.axis != axis:
+        if not self.is_open:
+            if len(self._kinds) < _MAX_KINDS:
+                self._kinds.add(_kind_of(found))
             return found
+        if step is None:
+            return found
+        if found.step is None or found.axis != axis:
+            is_own = _kind_of(found) not in self._kinds
+            has_reward = is_own and any(is_reward(tag) for tag, _ in found.values)
+            return as_evaluation(found, None, "") if has_reward else found
         self._has_gone_back |= found.step < step
         if found.step > step:
             self.is_open = False
         if found.step > step or not self._has_gone_back:
             return found
         return as_evaluation(found, step, axis)
+
+
+def _kind_of(found: ConsoleRecord) -> tuple[str, ...]:
+    return tuple(tag for tag, _ in found.values)

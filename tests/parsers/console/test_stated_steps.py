@@ -207,6 +207,40 @@ def test_a_training_goes_on_after_an_evaluation() -> None:
 
 
 @pytest.mark.parametrize(
+    ("heading", "row", "tag"),
+    [
+        ("Evaluating...", "episode {n} reward: {n}.5", "eval/reward"),
+        (
+            "EVALUATION RESULTS (100 episodes)",
+            "  Average Reward: {n}.5 ± 0.5",
+            "eval/Average Reward",
+        ),
+        ("Evaluation over 10 games:", "mean score: {n}.5", "eval/mean score"),
+    ],
+)
+def test_rewards_below_the_heading_of_an_evaluation(heading: str, row: str, tag: str) -> None:
+    """They say no step of the training, and no line of the training holds the like."""
+    line = "[{n}00/9000] episode: {n} episode reward: 2.5 loss: 0.5\n"
+    first, more = (line.format(n=n) + line.format(n=n + 1) for n in (1, 3))
+    rows = "".join(f"{row.format(n=n)}\n" for n in (7, 8))
+    text = f"{first}{heading}\n{rows}{'=' * 40}\n{more}"
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.values_by_step()[tag] == [(200, 7.5), (200, 8.5)]
+    assert read.steps("episode reward") == [100, 200, 300, 400]
+    assert not {"reward", "Average Reward", "mean score"} & read.points.keys()
+
+
+def test_lines_of_the_training_below_a_heading_stay_its_own() -> None:
+    """Rewards that are printed like this before an evaluation, and losses below one."""
+    epochs = "".join(
+        f"Epoch {n}\nReward: {n}.5\nTesting the connection\nLoss: 0.5\n" for n in (1, 2)
+    )
+    read = parse_every_way(ConsoleParser, epochs.encode())
+    assert read.values_by_step()["Reward"] == [(1, 1.5), (2, 2.5)]
+    assert read.steps("Loss") == [1, 2]
+
+
+@pytest.mark.parametrize(
     "line",
     [
         "Evaluating...  Score: {reward}, Average Score: {reward}, Length: 544\n",
