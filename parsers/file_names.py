@@ -52,7 +52,8 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "dvclive": {"dvclive": r"\.tsv$"},
     "json_document": {
         "json-document": (
-            rf"(?i:(?:{_JSON_NAMES})[\w-]*\.json$|(?:rewards?|returns|scores)[\w-]*\.txt$)"
+            rf"(?i:(?:{_JSON_NAMES})[\w-]*\.json$|(?:rewards?|returns|scores)[\w-]*\.txt$"
+            r"|-tag-.*\.json$)"
         ),
         "json-trainings": rf"(?i:(?:results?|{_JSON_NAMES})[\w-]*\.json$)",
     },

@@ -6,6 +6,7 @@
     [21.5, 23.1, ...] in a file whose name says what they are: rewards.json
     {"0": 21.5, "1": 23.1, ...} likewise
     [{"algorithm": "DQN", "episode_rewards": [21.5, ...]}, ...], each of them a run
+    [[1700000000.5, 2048, 21.5], ...], TensorBoard's download of a tag, whose name the file may have
 
 What `json.dump` has half written counts once it is complete; until then the last reading stays.
 """
@@ -28,7 +29,7 @@ from ppo_top.parsers.shared.documents.json_curves import (
     read_document,
 )
 from ppo_top.parsers.shared.documents.json_values import first_object, flatten, step_of
-from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names import download_names, metric_names
 from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
 from ppo_top.parsers.shared.stores.rewritten_points import MAX_FILE_BYTES, RewrittenPointsStore
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -37,6 +38,8 @@ _NAME_KEYS = ("algorithm", "algo", "agent")
 """Of a training among several: a `name` may be a pupil's, who has scores, too."""
 _UNFIT = lazy_pattern(r"[^\w.+-]+")
 _MAX_NAME_CHARS = 60
+_DOWNLOAD_COLUMNS = 3
+"""Of TensorBoard: the time, the step and the value."""
 
 
 class JsonDocumentStore(RewrittenPointsStore):
@@ -47,6 +50,7 @@ class JsonDocumentStore(RewrittenPointsStore):
         if tag := metric_names.curve_of_file(self._path.name):
             numbers = _in_order(document)
             document = {tag: numbers} if curve_of(tag, numbers) else document
+        document = _downloaded_rows(document, self._path.name) or document
         batch = read_document(document)
         if batch.problems:
             raise ValueError(batch.problems[0].message)
@@ -131,6 +135,18 @@ def _in_order(document: object) -> object:
     return [document[key] for key in sorted(document, key=int)]
 
 
+def _downloaded_rows(document: object, name: str) -> list[dict[str, object]]:
+    """The rows of TensorBoard's download of one tag; none if it is something else."""
+    points = document if isinstance(document, list) else []
+    tag = download_names.tag_of(name)
+    rows: list[dict[str, object]] = [
+        {"wall_time": point[0], "step": point[1], tag: point[2]}
+        for point in points
+        if isinstance(point, list) and len(point) == _DOWNLOAD_COLUMNS
+    ]
+    return rows if len(rows) == len(points) else []
+
+
 _ROWS_START = lazy_pattern(rb"\s*+(?:\[\s*+\{|\{.*?\[\s*+\{)", re.DOTALL)
 _CURVE_START = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:\s*+\[\s*+(?:-?\d|NaN|-?Infinity)')
 _KEY = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:')
@@ -141,6 +157,9 @@ _NUMBERS_START = lazy_pattern(
     rb'\{\s*+"\d{1,15}"\s*+:\s*+-?\d|\[\s*+[-+\w.]{1,40}+\s*+,\s*+[-\dNI]'
 )
 """Not `[12/400] reward: 21.5`, which is a console's."""
+_DOWNLOAD_START = lazy_pattern(
+    rb"\[\s*+\[\s*+\d{10}(?:\.\d++)?\s*+,\s*+\d{1,15}\s*+,\s*+\"?-?(?:[\d.]|NaN|Inf)"
+)
 _TRAINING_NAME = lazy_pattern(r"(?:^|[_-])(?:history|metrics|training)", re.IGNORECASE)
 _REWARDS_NAME = lazy_pattern(r"(?:^|[_-])rewards?(?:[_-]|\.|$)", re.IGNORECASE)
 """Rows in such a file need no step: they are counted."""
@@ -154,6 +173,8 @@ def claims(name: str, head: bytes) -> bool | None:
     if not start:
         return None
     if metric_names.curve_of_file(name) and _NUMBERS_START.match(start):
+        return True
+    if _DOWNLOAD_START.match(start):
         return True
     if not _DOCUMENT_START.match(start):  # `{'loss': 0.5}` and `[INFO] step=3` are a console's
         return False

@@ -41,8 +41,8 @@ SYSTEMS = (
     LogSystem(
         "TensorBoard",
         "`*tfevents*`: scalars old and new style, histograms as quantiles, hyperparameters; "
-        "resumed runs continue each other; its downloads as CSV",
-        ("tfevents", "tensorboard-csv"),
+        "resumed runs continue each other; its downloads as CSV and JSON",
+        ("tfevents", "tensorboard-csv", "json-document"),
         ("demo_logs/sb3_cartpole/*tfevents*", "tests/data/rllib_*/**/*tfevents*"),
     ),
     LogSystem(

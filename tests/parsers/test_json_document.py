@@ -297,6 +297,26 @@ def test_a_list_may_be_that_of_a_loss(tmp_path: Path) -> None:
     assert poll(JsonDocumentStore(path)).values("critic_losses") == [0.5, 0.25, 0.125]
 
 
+@pytest.mark.parametrize(
+    ("name", "tag"),
+    [
+        ("run-PPO_1-tag-rollout_ep_rew_mean.json", "rollout/ep_rew_mean"),
+        ("critic_losses.json", "critic_losses"),
+    ],
+)
+def test_a_download_of_tensorboard(name: str, tag: str, tmp_path: Path) -> None:
+    """A list of times, steps and values of the tag that the file's name says."""
+    path = tmp_path / name
+    write(path, [[1.7e9 + n, 2048 * n, n / 4] for n in (1, 2, 3)], 1)
+    assert detect_format(path.name, path.read_bytes()) is FORMAT
+    found = poll(JsonDocumentStore(path))
+    assert found.values_by_step()[tag] == [(2048, 0.25), (4096, 0.5), (6144, 0.75)]
+    assert found.times(tag) == [1.7e9 + 1, 1.7e9 + 2, 1.7e9 + 3]
+    assert not found.counts_updates
+    write(path, [[1.7e9, 2048, 0.5], [1.7e9, 4096]], 2)
+    assert poll(JsonDocumentStore(path)).problems
+
+
 def test_rows_of_rewards_need_no_step() -> None:
     """In a file of rewards; elsewhere they may be a dataset's."""
     head = json.dumps([{"task": "easy", "reward": 0.5 * n, "timestamp": 0.0} for n in range(9)])

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top.cli import main
-from ppo_top.parsers.tensorboard_csv import TensorBoardCsvParser, claims, tag_of
+from ppo_top.parsers.shared.names.download_names import tag_of
+from ppo_top.parsers.tensorboard_csv import TensorBoardCsvParser, claims
 from tests.support.parser_harness import parse_every_way
 
 HEADER = b"Wall time,Step,Value\n"
@@ -59,7 +60,14 @@ def test_nothing_is_claimed_of_a_file_that_is_named_by_its_run(
 
 @pytest.mark.parametrize(
     ("head", "answer"),
-    [(b"", None), (b"Wall ti", None), (HEADER, True), (b"Wall time,Step\n", False), (b"x", False)],
+    [
+        (b"", None),
+        (b"Wall ti", None),
+        (HEADER, True),
+        (b"Walltime,Step,Value\r\n", True),
+        (b"Wall time,Step\n", False),
+        (b"x", False),
+    ],
 )
 def test_the_header_is_known(head: bytes, answer: bool | None) -> None:
     """Other tables are left to other formats."""
