@@ -273,6 +273,8 @@ GUESSES = [
     ("Actor Loss 1", "policy_loss"),
     ("layer_1", None),
     ("reward_per_agent_step", "reward_mean"),
+    ("rewards/per_step", "reward_mean"),
+    ("Rewards obtained", "reward_mean"),
     ("avgR", "reward_mean"),
     ("episode/steps", "ep_len"),
     ("EpisodeAveLength", "ep_len"),

@@ -44,7 +44,7 @@ _GLOG_PREFIX = lazy_pattern(
 )
 """absl's and glog's: level, month and day, thread, place in the source."""
 _SOURCE_LOCATION = lazy_pattern(
-    r"(?:\w[\w.]{0,80}(?:\s?[-|:–—])?\s{1,4}(?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)\b))|"
+    r"(?:\w[\w.]{0,80}(?:\s?[-|:–—])?\s{1,24}(?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)\b))|"
     r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|–—]{1,2}(?=\s)"
 )
 

@@ -65,8 +65,11 @@ _FEWEST_LETTERS = 3
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 """`Step 10K | reward 20.5`."""
 _STEP_LETTERS = ("t", "i", "k", "n")
-_FINISHED = lazy_pattern(r"^(?:completed|done|ended|finished|over)(?: with)? ")
-"""`Episode 7 completed with score: 21.5`."""
+_FINISHED = lazy_pattern(
+    r"^(?:(?:completed|done|ended|finished|over)(?: with)? "
+    r"|(?i:starting|beginning) (?=(?:training )?(?:iteration|epoch|episode|update)$))"
+)
+"""`Episode 7 completed with score: 21.5`; `Starting training iteration 7`."""
 _TENSORFLOW_VARIABLE = lazy_pattern(
     r"/(?:kernel|bias|beta|gamma|w|b|weights|logstd)(?:_\d{1,3})?:\S"
 )

@@ -64,6 +64,12 @@ def read(form: str, rows: int = 8) -> ParserOutput:
             "Best fitness: 9.50000 - size: (3, 9) - species 1 - id 20",
             "Population average fitness",
         ),
+        # PETS
+        (
+            "Starting training iteration {step}.\nRewards obtained: [{n}.5], Rollout Length: 13",
+            "Rewards obtained",
+        ),
+        ("Starting Epoch {step}/900\nReward: {n}.5", "Reward"),
         ("[grpo][step={step}] loss=0.5 reward={n}.5 ratio_mean=1.0", "reward"),
         ("\rEpisode {step}\tAve. Score: {n}.5 eps: 0.50000", "Ave. Score"),
         ("Épisode {step}/900, Récompense moyenne: {n}.5, Epsilon: 0.5", "Récompense moyenne"),

@@ -136,6 +136,7 @@ def test_a_bar_in_each_iteration_states_the_episode() -> None:
         "2026-11-21 00:40:41,295 - ppo.train - INFO - step=100 reward=1.5 kl=0.01",
         "2026-11-21 00:40:41,295 - train - INFO - step 100 reward 1.5 kl 0.01",
         "2026-11-21 00:40:41,295 — algo.vpg — INFO — step: 100 reward: 1.5",
+        "2026-11-21 00:40:41,295 run.py     INFO    : step: 100, reward: 1.5, kl: 0.01",
         "2026-11-21 00:40:41,295 Actor_0 INFO step: 100, reward: 1.5, kl: 0.01",
         "I1122 15:00:00.123456 140123456789 train.py:33] step=100 reward=1.5 kl=0.01",
         "步数：100，奖励：1.5，熵：1.2",
