@@ -25,6 +25,7 @@ _JSON_NAMES = (
 )
 
 FILE_NAMES: Mapping[str, Mapping[str, str]] = {
+    "algorithm_columns": {"algorithm-columns": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.csv$)"},
     "bare_table": {
         "bare-table": (
             r"(?i:(?:rewards?|returns?|scores?|episodes?|train\w*|results?|metrics|progress|log"

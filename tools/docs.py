@@ -69,7 +69,8 @@ SYSTEMS = (
         "`key=value`, or your own regular expression; CSV and TSV, JSON lines, a JSON list of rows "
         "or of trainings, or an object of lists (`history.json`), one number a line or one line "
         "of them (`rewards.txt`, `dqn_pong.out`), a NumPy "
-        "array (`rewards.npy`), tables without a header (`episode_rewards.csv`); a file that you "
+        "array (`rewards.npy`), tables without a header (`episode_rewards.csv`) or with a column "
+        "for each algorithm; a file that you "
         "name may be called anything",
         (
             "console",
@@ -81,6 +82,7 @@ SYSTEMS = (
             "number-row",
             "numpy-array",
             "bare-table",
+            "algorithm-columns",
         ),
         ("demo_logs/torch_cartpole/stdout.log",),
     ),
