@@ -55,7 +55,7 @@ def _add_remote_options(parser: argparse.ArgumentParser) -> None:
         metavar="SIZE",
         type=byte_count,
         default=1 << 30,
-        help="most bytes of logs that are copied from a host (default: 1GiB)",
+        help="copy at most so many bytes of logs from a host (default: 1GiB)",
     )
 
 
@@ -97,7 +97,7 @@ def add_settings_options(parser: argparse.ArgumentParser) -> None:
 
 def add_cache_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--no-cache", action="store_true", help="judge every run again, remember none"
+        "--no-cache", action="store_true", help="neither use nor update remembered verdicts"
     )
 
 

@@ -62,7 +62,11 @@ def _add_listen_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE.prom",
         help="keep this file up to date, for node_exporter's textfile collector",
     )
-    add("--token-file", metavar="FILE", help="give metrics only to who sends this bearer token")
+    add(
+        "--token-file",
+        metavar="FILE",
+        help="serve metrics only to clients that send this bearer token",
+    )
     add("--tls-cert", metavar="FILE", help="certificate (PEM): HTTPS instead of HTTP")
     add("--tls-key", metavar="FILE", help="its key, if that is in another file")
     add("--tls-client-ca", metavar="FILE", help="let in only clients with a certificate of this CA")
@@ -82,7 +86,8 @@ def _add_choice_options(parser: argparse.ArgumentParser) -> None:
         metavar="AGE",
         type=_age_or_all,
         default="1d",
-        help="export runs that are over for AGE after their last change (default: 1d; 0: for ever)",
+        help="keep exporting a run that is over for AGE after its last change (default: 1d; "
+        "0: for ever)",
     )
     add(
         "--values",

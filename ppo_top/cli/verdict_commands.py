@@ -103,21 +103,21 @@ def _add_look_options(parser: argparse.ArgumentParser) -> None:
     add(
         "--ended",
         action="store_true",
-        help="the trainings are over (for a job's last line): judge them as a whole",
+        help="treat all runs as finished (for the last line of a job script)",
     )
     add(
         "--active",
         metavar="AGE",
         type=age,
         default=math.inf,
-        help="leave logs unopened that were not written for AGE (90s, 30m, 12h, 7d)",
+        help="skip logs that have not been written for AGE (90s, 30m, 12h, 7d)",
     )
     add(
         "--beat",
         metavar="SECONDS",
         type=_seconds,
         default=math.inf,
-        help="with --follow --json: also a line every so often, which says that it still looks",
+        help="with --follow --json: print a heartbeat line every SECONDS",
     )
 
 
@@ -223,7 +223,7 @@ def status(parser: argparse.ArgumentParser) -> Command:
         "--format",
         choices=("plain", "tmux", "json", "prometheus"),
         default="plain",
-        help="tmux adds colours; json and prometheus tell of every run",
+        help="tmux adds colours; json and prometheus list every run",
     )
     add_cache_option(parser)
     add_settings_options(parser)

@@ -141,7 +141,8 @@ def _judged_by(run: Run) -> Iterator[str]:
     """How many rules checked a run, and what would let more of them do so."""
     looked = judged_by(run)
     yield ""
-    yield f"  {count(looked.rules)} of {plural(looked.of, 'rule')} for such a run checked it"
+    rules = f"{count(looked.rules)} of {plural(looked.of, 'rule')}"
+    yield f"  {rules} for this kind of run have the metrics they need"
     for tag, alias in looked.suggested_tags.items():
         label = concept(alias.split()[0]).label
         yield f"    {clean(tag)} is not known; if it is the {label}, add to ppo-top.toml:"
