@@ -5,9 +5,48 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from ppo_top.model import ConfigValue, Severity
+from ppo_top.model import ConfigValue, Mark, Profile, Row, Sample, Severity
+from ppo_top.rules.judge import Judge
 from tests.rules.cases import flat
-from tests.support.drawn_runs import DrawnColumns, jitter
+from tests.support.drawn_runs import DrawnColumns, draw_rows, jitter
+
+UPDATE_MEANS = Sample("update")
+"""Rewards that are means of what an update collected."""
+
+
+@dataclass(frozen=True)
+class RowLog:
+    """What is known of a log beside its metrics: what a row is, when and at which step it came.
+
+    `seconds` is the time since the row before, `ended` whether the end of the run is told,
+    `restarts_at` the row at which it is resumed. `left_open` looks only at what is open at last.
+    """
+
+    sample: Sample = UPDATE_MEANS
+    seconds: Callable[[int], float] = lambda row: 2.0
+    step: Callable[[int], int] = lambda row: 1000 * (row + 1)
+    ended: bool = False
+    restarts_at: int | None = None
+    left_open: bool = False
+
+    def severity(self, rule: str, about: Profile, columns: DrawnColumns, count: int) -> int:
+        """The worst severity of a rule in so many rows; 0 if it does not speak."""
+        judge, time = Judge(about._replace(samples={"reward_mean": self.sample})), 1e9
+        for row in draw_rows(columns, count):
+            number = row.mark.row
+            time += self.seconds(number)
+            if number == self.restarts_at:
+                judge.restart()
+            judge.add_row(Row(Mark(number, self.step(number), time), row.values))
+        if self.ended:
+            judge.end_run()
+        found = [each for each in judge.findings if each.rule == rule]
+        still = [each for each in found if each.cleared is None or not self.left_open]
+        return max((each.severity for each in still), default=0)
+
+
+ENDED = RowLog(ended=True)
+"""The run is over after its rows, and known to be."""
 
 
 @dataclass(frozen=True)
@@ -32,9 +71,8 @@ class Contrast:
     otherwise_trainer: str = ""
     goal: float | None = None
     otherwise_goal: float | None = None
-    ends: bool = False
-    """Whether the run is over after these rows, and known to be."""
-    otherwise_ends: bool | None = None
+    log: RowLog = RowLog()
+    otherwise_log: RowLog | None = None
 
 
 FLAT: DrawnColumns = {"reward_mean": flat, "ep_len": flat}

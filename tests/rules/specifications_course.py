@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.model import Severity
 from tests.rules.cases import after, at, fallen, flat, rise
-from tests.rules.specifications import FLAT, Contrast, learned, steady_gain, within
+from tests.rules.specifications import ENDED, FLAT, Contrast, RowLog, learned, steady_gain, within
 from tests.rules.specifications_llm import STILL
 from tests.support.drawn_runs import DrawnColumn, DrawnColumns, gauss, jitter
 
@@ -50,9 +50,9 @@ UNLEARNED_PAIRS = (
          {"reward_mean": dips, "ep_len": 20.0, "lr": 1e-8}, {"lr": 3e-4}, WARN, WATCH,
          config=NEARLY_OVER),
     Contrast("reward-never-moves", "at the end a rise to where it began is none",
-         {"reward_mean": dips, "ep_len": 20.0}, {}, WARN, WATCH, ends=True, otherwise_ends=False),
+         {"reward_mean": dips, "ep_len": 20.0}, {}, WARN, WATCH, log=ENDED, otherwise_log=RowLog()),
     Contrast("reward-never-moves", "a paste of a few rows proves nothing", {**FLAT, "lr": 1e-8},
-         {"lr": 3e-4}, WARN, WATCH, count=11, ends=True),
+         {"lr": 3e-4}, WARN, WATCH, count=11, log=ENDED),
     Contrast("reward-wrong-way", "its first values were far above, though its quarters are not",
          {"reward_mean": begins_at(50.0), "ep_len": 20.0}, {"reward_mean": begins_at(30.0)}, WARN,
          0, count=100),

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.model import Profile, Sample, Severity
+from ppo_top.model import Profile, Severity
 from tests.rules import (
     specifications_conditions,
     specifications_course,
     specifications_llm,
+    specifications_log,
     specifications_replay,
     specifications_step,
     specifications_text,
     specifications_value,
 )
 from tests.rules.specifications import Contrast
-from tests.support.drawn_runs import HEALTHY_COLUMNS, TRAINER_BY_FAMILY, draw_rows, judged
+from tests.support.drawn_runs import HEALTHY_COLUMNS, TRAINER_BY_FAMILY
 
 PAIRS = (
     *specifications_step.PAIRS,
@@ -25,6 +26,7 @@ PAIRS = (
     *specifications_text.PAIRS,
     *specifications_course.PAIRS,
     *specifications_conditions.PAIRS,
+    *specifications_log.PAIRS,
 )
 
 
@@ -35,12 +37,9 @@ def reached(pair: Contrast, *, differs: bool) -> Severity | int:
     trainer = (differs and pair.otherwise_trainer) or pair.trainer or TRAINER_BY_FAMILY[pair.family]
     count = (pair.otherwise_count if differs else None) or pair.count
     goal = (differs and pair.otherwise_goal) or pair.goal
-    samples = {"reward_mean": Sample("update")}
-    about = Profile(trainer, pair.family, config, samples=samples, goal=goal)
-    judge = judged(about, draw_rows(columns, count))
-    if pair.otherwise_ends if differs and pair.otherwise_ends is not None else pair.ends:
-        judge.end_run()
-    return max((f.severity for f in judge.findings if f.rule == pair.rule), default=0)
+    log = (pair.otherwise_log if differs else None) or pair.log
+    about = Profile(trainer, pair.family, config, goal=goal)
+    return log.severity(pair.rule, about, columns, count)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=lambda pair: f"{pair.rule}: {pair.says}")

@@ -1,0 +1,200 @@
+"""What rules take from a log beside its metrics: its clock, steps, restarts and end."""
+
+from __future__ import annotations
+
+from ppo_top.model import Severity
+from tests.rules.cases import after, flat
+from tests.rules.specifications import ENDED, FLAT, Contrast, RowLog, steady_gain, within
+from tests.rules.specifications_conditions import NOWHERE
+from tests.rules.specifications_llm import STILL
+from tests.rules.specifications_replay import NO_LOSS, OFF
+from tests.support.drawn_runs import DrawnColumns, jitter
+
+INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
+
+STEADY: DrawnColumns = {"reward_mean": steady_gain}
+
+
+def slowed(first: int, seconds: float, last: int = 999) -> RowLog:
+    """Rows that come two seconds after each other, but for some."""
+    return RowLog(seconds=within(first, last, seconds, 2.0))
+
+
+def lag(*slow: range, since: int = 999) -> RowLog:
+    """Rows that come four times later in some ranges, and far later in the end."""
+    return RowLog(
+        seconds=lambda i: 32.0 if i >= since else 8.0 if any(i in each for each in slow) else 2.0
+    )
+
+
+def starting(slow: range) -> RowLog:
+    """Two in three seconds of a row are lost at the end, beside rows as slow at the start."""
+    return RowLog(seconds=lambda i: 5.26 if i > 13 else 4.0 if i == 1 or i in slow else 2.0)
+
+
+STUCK = RowLog(step=lambda row: 1000 * (min(row, 29) + 1), restarts_at=30)
+"""From its resumption on the step stays where the checkpoint was."""
+
+# fmt: off
+PROGRESS_PAIRS = (
+    Contrast("slow", "four tenths of the speed are left", STEADY, level=INFO,
+         log=slowed(30, 2 / 0.39), otherwise_log=slowed(30, 2 / 0.41)),
+    Contrast("slow", "a seventh of the speed is left", STEADY, level=WARN, otherwise=INFO,
+         log=slowed(30, 2 / 0.145), otherwise_log=slowed(30, 2 / 0.155)),
+    Contrast("slow", "it is faster again", STEADY, level=INFO,
+         log=RowLog(seconds=lambda i: 2.0 if i < 30 else 6.0 if i < 40 else 3.0, left_open=True),
+         otherwise_log=RowLog(seconds=lambda i: 2.0 if i < 30 else 6.0 if i < 40 else 2.7,
+         left_open=True)),
+    Contrast("slow", "most of eleven rows after the first were fast", STEADY, level=INFO,
+         log=starting(range(3, 8)), otherwise_log=starting(range(3, 9))),
+    Contrast("slow", "a replay buffer was filled before, where no losses are logged", NO_LOSS,
+         level=0, otherwise=INFO, family=OFF, count=80, log=lag(range(30, 99)),
+         otherwise_log=lag(range(30, 55), since=55)),
+    Contrast("slow", "a buffer is full once five rows in turn are slow", NO_LOSS,
+         level=INFO, family=OFF, count=80, log=lag(range(20, 25), since=50),
+         otherwise_log=lag(range(20, 24), range(25, 28), since=50)),
+    Contrast("step-stuck", "steps are logged at all", STEADY, level=WARN,
+         log=RowLog(step=lambda row: 7), otherwise_log=RowLog(step=lambda row: 0)),
+    Contrast("step-stuck", "five rows follow the first one after a restart", STEADY, level=WARN,
+         count=36, otherwise_count=35, log=STUCK),
+    Contrast("updates-stuck", "the counter is logged still", {"n_updates": lambda i: min(i, 10),
+         "iteration": float}, {"n_updates": lambda i: min(i, 10) if i < 12 else None}, WARN),
+    Contrast("restarted", "it was less than six updates ago", STEADY, level=INFO, count=35,
+         otherwise_count=36, log=RowLog(restarts_at=30, left_open=True)),
+)
+
+
+def spiking(*rows: int) -> DrawnColumns:
+    """A value loss with ever higher peaks."""
+    peaks = {row: 60.0 * 4**number for number, row in enumerate(rows)}
+    return {"value_loss": lambda i: peaks.get(i, 5.0)}
+
+
+def highest(loss: float) -> DrawnColumns:
+    """A value loss that was high once, and then leaves its usual level of 1."""
+    return {"value_loss": lambda i: {1: loss, 40: 120.0}.get(i, 25.0 if i > 40 else 1.0)}
+
+
+def climbs(first: float, last: float, falls_at: int = 999) -> DrawnColumns:
+    """A reward that climbs to one level in fifteen rows, then to another one, and may be lost."""
+    return {
+        "reward_mean": lambda i: jitter(i, 0.02 * last)
+        + (0.0 if i >= falls_at else first * min(i, 15) / 15 + (last - first) * (i >= 30)),
+    }
+
+
+HIGH_LOSS: DrawnColumns = {"value_loss": after(20, 60.0, 5.0)}
+LEFT = RowLog(left_open=True)
+
+LOSS_PAIRS = (
+    Contrast("value-loss-spike", "the last three are near to each other", spiking(12, 32, 40, 48),
+         spiking(12, 32, 40, 53), WARN, WATCH),
+    Contrast("value-loss-spike", "it stays in a task of which half as much again was learned",
+         {**HIGH_LOSS, **climbs(2.0, 3.2)}, climbs(2.0, 2.8), 0, WARN, log=LEFT),
+    Contrast("value-loss-spike", "thirty updates showed that it belongs to the task", {**HIGH_LOSS,
+         **climbs(2.0, 9.0)}, {}, WARN, 0, count=51, otherwise_count=54, log=LEFT),
+    Contrast("value-loss-spike", "a language model's reward was lost after it", {**HIGH_LOSS,
+         **climbs(2.0, 9.0, 55)}, climbs(2.0, 9.0), CRIT, WARN, "rlhf", count=70),
+    Contrast("value-loss-spike", "it stays for thirty updates where no reward is logged",
+         {**HIGH_LOSS, **NOWHERE}, {}, WARN, 0, count=51, otherwise_count=54, log=LEFT),
+    Contrast("value-loss-spike", "it stays above a thirtieth of the highest", {**highest(700.0),
+         **FLAT}, highest(1000.0), WARN, WATCH),
+    Contrast("value-loss-spike", "eight of ten updates of 500 steps stay up", {"iteration": lambda
+         i: 2.0 * i, "value_loss": lambda i: 5.0 if i < 40 or i in (42, 44) else 60.0},
+         {"value_loss": lambda i: 5.0 if i < 40 or i % 3 == 2 else 60.0}, WARN, WATCH),
+)
+
+LATE_GAIN: DrawnColumns = {"reward_mean": lambda i: jitter(i, 0.05) + (0.1 if i < 4 else 0.6 if i
+    < 11 else 0.9)}  # fmt: skip
+
+ENTROPY_PAIRS = (
+    Contrast("entropy-collapsed", "the rows hold an entropy", {"entropy": after(12, 0.05, 1.0),
+         "seq_entropy": 50.0, **STILL}, {"entropy": lambda i: 1.0 if i < 12 else 0.05 if i == 12
+         else None}, WARN, 0, family="rlhf"),
+    Contrast("policy-collapsed", "the policy is discrete", {"entropy": after(20, 1e-5, 0.69),
+         "approx_kl": after(20, 1e-9, 0.01), "clip_fraction": after(20, 0.0, 0.1), **FLAT},
+         {"policy_std": 1.0}, CRIT, 0),
+    Contrast("entropy-collapsed", "a language model's gain came with the loss", {"entropy":
+         after(10, 0.05, 1.0), **LATE_GAIN}, {"reward_mean": lambda i: jitter(i, 0.05) + (0.1 if i
+         < 4 else 0.6)}, INFO, WATCH, count=14, family="grpo"),
+)
+
+EQUAL: DrawnColumns = {"reward_mean": 5.0, "ep_len": None}
+"""Updates of the same reward, whose episodes a metric of their own counts."""
+
+HOPELESS: DrawnColumns = {"lr": 1e-9, "ep_len": 50.0}
+"""With such a learning rate nothing is learned."""
+
+
+def bump(height: float, last: int = 33) -> DrawnColumns:
+    """Noise, and a reward that is higher for some updates."""
+    return {"reward_mean": lambda i: jitter(i, 1.0) + height * (30 <= i <= last)}
+
+
+UNLEARNED_PAIRS = (
+    Contrast("reward-never-moves", "episodes of each rollout are added up", {**EQUAL, "n_episodes":
+         10.0}, {"n_episodes": lambda i: 4.0 * (i + 1)}, WARN, WATCH, count=30),
+    Contrast("reward-never-moves", "most of twenty rollouts held more than one episode", {**EQUAL,
+         "n_episodes": lambda i: 1.0 if 20 <= i < 29 else 7.2}, {"n_episodes": lambda i: 1.0 if
+         19 <= i < 29 else 7.2}, WARN, WATCH, count=30),
+    Contrast("reward-never-moves", "a hopeless learning rate has had the whole run", {**HOPELESS,
+         "reward_mean": lambda i: 0.13 * i + jitter(i, 1)}, {}, WARN, 0, count=18, log=ENDED,
+         otherwise_log=RowLog()),
+    Contrast("reward-never-moves", "it is the most there is to get", {"reward_mean": 500.0,
+         "ep_len": lambda i: 100.0 + i % 2}, {}, WARN, 0, count=26,
+         config={"reward_threshold": 600.0}, differs_config={"reward_threshold": 500.0}),
+    Contrast("reward-never-moves", "the whole run has gained a little", {**HOPELESS, **bump(2.8)},
+         {"reward_mean": lambda i: jitter(i, 1.0) + i / 30}, WARN, 0,
+         log=RowLog(ended=True, left_open=True)),
+    Contrast("reward-never-moves", "a hundred and twenty episodes have ended", {"reward_mean":
+         flat, "ep_len": 20.0}, {"ep_len": 5000.0}, WATCH, 0),
+    Contrast("reward-wrong-way", "a hundred episodes earned far more at the start", {"reward_mean":
+         lambda i: jitter(i, 1) + 7.0 * (i < 6), "ep_len": 50.0}, {"reward_mean": lambda i:
+         jitter(i, 1) + 4.0 * (i < 6)}, WARN, 0, count=200, log=LEFT),
+)
+
+
+def hill(height: float, last: int, then: float = 0.0, noise: float = 1.0) -> DrawnColumns:
+    """A reward that is gained in eight updates and lost after a row, in noise."""
+    return {
+        "reward_mean": lambda i: jitter(i, noise)
+        + height * (min(i, 8) / 8 if i <= last else then),
+        "ep_len": 20.0,
+    }
+
+
+def peak(last: int) -> DrawnColumns:
+    """A reward that rises up to a row, the last of its climb, and is lost in the next."""
+    return {"reward_mean": lambda i: jitter(i, 3) + 60.0 * i * (i <= last), "ep_len": 20.0}
+
+
+TRAINED_LATE: DrawnColumns = {"critic_loss": lambda i: 3.0 if i >= 12 else None}
+EVERY_OTHER: DrawnColumns = {
+    "reward_mean": lambda i: None if i % 2 else jitter(i, 1) + 2.4 * (8 <= i < 70), "ep_len": 20.0,
+}  # fmt: skip
+
+CRASH_PAIRS = (
+    Contrast("reward-crash", "the run is over, whether or not its last row holds a reward",
+         EVERY_OTHER, {}, WARN, 0, count=84, log=ENDED, otherwise_log=RowLog()),
+    Contrast("reward-crash", "the policy plays against itself, where no reward need grow",
+         hill(90.0, 30), {}, CRIT, 0, differs_config={"self_play": True}),
+    Contrast("reward-crash", "the policy plays against itself, at the end of a run", hill(90.0,
+         30), {}, CRIT, 0, log=ENDED, differs_config={"self_play": True}),
+    Contrast("reward-crash", "a quarter of the gain is still lost", {"reward_mean": lambda i:
+         jitter(i, 1) + 10.0 * min(i, 10) * (0.2 if 30 <= i < 34 else 1.0) - 25.0 * (i >= 34)},
+         {"reward_mean": lambda i: jitter(i, 1) + 10.0 * min(i, 10) * (0.2 if 30 <= i < 34 else
+         1.0) - 8.0 * (i >= 34)}, WARN, 0, log=LEFT),
+    Contrast("reward-crash", "anything was gained before the end", hill(5.0, 36), hill(0.8, 36),
+         WARN, 0, log=ENDED),
+    Contrast("reward-crash", "random actions earned the best, at the end of a run", hill(90.0, 11),
+         TRAINED_LATE, CRIT, 0, OFF, log=ENDED),
+    Contrast("reward-crash", "it was lost, though no update was logged before", {**hill(90.0, 11),
+         "value_loss": lambda i: 3.0 if i >= 12 else None}, hill(90.0, 60), CRIT, 0),
+    Contrast("reward-crash", "the best came with the second update", {**peak(13), **TRAINED_LATE},
+         peak(12), CRIT, 0, OFF),
+    Contrast("reward-crash", "the loss is six times the noise", hill(100.0, 30, 0.2, 12.0),
+         hill(100.0, 30, 0.2, 18.0), CRIT, WARN),
+)
+# fmt: on
+
+PAIRS = (*PROGRESS_PAIRS, *LOSS_PAIRS, *ENTROPY_PAIRS, *UNLEARNED_PAIRS, *CRASH_PAIRS)
