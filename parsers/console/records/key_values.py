@@ -67,9 +67,10 @@ _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 _STEP_LETTERS = ("t", "i", "k", "n")
 _FINISHED = lazy_pattern(
     r"^(?:(?:completed|done|ended|finished|over)(?: with)? "
-    r"|(?i:starting|beginning) (?=(?:training )?(?:iteration|epoch|episode|update)$))"
+    r"|(?i:(?:starting|beginning) (?=(?:training )?(?:iteration|epoch|episode|update)$))"
+    r"|(?i:(?:finished|completed) (?=(?:training )?(?:iteration|epoch|update)$)))"
 )
-"""`Episode 7 completed with score: 21.5`; `Starting training iteration 7`."""
+"""`Episode 7 completed with score: 21.5`; `Starting training iteration 7`; `Finished epoch 7`."""
 _TENSORFLOW_VARIABLE = lazy_pattern(
     r"/(?:kernel|bias|beta|gamma|w|b|weights|logstd)(?:_\d{1,3})?:\S"
 )
@@ -252,9 +253,11 @@ def _with_sentence(found: ConsoleRecord, text: str) -> ConsoleRecord:
 
 
 def _letter_step(pairs: list[Pair]) -> Pair | None:
-    """The step that is one letter: `t=00050 | eps=0.2 | r=0.475 | H=0.48`."""
-    if len(pairs) < _FEWEST_LETTERS or pairs[0].key not in _STEP_LETTERS:
+    """The step that is one letter: `t=00050 | eps=0.2 | r=0.475`, `T: 50 R: 0.4 L: 0.1`."""
+    if len(pairs) < _FEWEST_LETTERS or pairs[0].key.lower() not in _STEP_LETTERS:
         return None
+    if pairs[0].key.isupper() and any(len(pair.key) > 1 for pair in pairs):
+        return None  # `T` may be the temperature
     is_stepped = any(metric_names.step_axis(pair.key) is not None for pair in pairs)
     is_written_out = not pairs[0].is_blank_separated and as_step(pairs[0].value) is not None
     return pairs[0] if is_written_out and not is_stepped else None

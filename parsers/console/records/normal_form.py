@@ -89,6 +89,12 @@ _HEADING = lazy_pattern(
     r" (?:statistics|stats|summary|completed?|finished|done|results?|report|metrics)(?=\W{0,20}$)"
 )
 """`=== Episode 12 Statistics ===` and `Episode 12 Complete:` stand over lines of the episode."""
+_FINISHED_START = lazy_pattern(
+    r"(?i)^((?:epoch|iteration|update|step) #?\d{1,15}(?:\s?/\s?\d{1,15})?)"
+    r" (?:completed?|finished|done|ended)[:.!] "
+)
+"""`Iteration 7 completed: mean reward 21.5`; what is said of an episode is a sentence."""
+_FINISHED_WORDS = (" complete", " finished", " done", " ended")
 _HEADING_ENDS = ("=", "-", "*", "#", "~", ":")
 _DECIMAL_COMMA = lazy_pattern(
     r"([:=] -?\d{1,15}),(\d{1,2}|\d{4,15}|(?<=\b0,)\d{3})(?=$|[^\d,.\w]|,\s)"
@@ -192,6 +198,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("\t", _replacing(_TABBED_SEPARATOR, r"\1 ")),
     ("%)", _replacing(_SHARE_DONE, "")),
     (" ", _strip_heading),
+    *((word, _replacing(_FINISHED_START, r"\1: ")) for word in _FINISHED_WORDS),
     *((f": {word}", _replacing(_LABEL_OF_STATISTICS, " ")) for word in ("mean", "avg", "min")),
     (",", _replacing(_DECIMAL_COMMA, r"\1.\2")),
     (" is ", _spell_pairs),
