@@ -178,7 +178,7 @@ class RewardCourse:
     def _measure_gain(self) -> None:
         """Whether the best exceeds the start, or the last quarter of the run the first."""
         rises = self.rise > RISE_NOISE
-        if rises and self.quarters:  # the first three points may be too late
+        if rises:  # the first three points may be too late
             self.baseline = min(self.baseline, self.quarters[0][1])
         self.gain = self.best - self.baseline
         if not rises:
@@ -214,7 +214,7 @@ class RewardCourse:
         """
         quarters, noise = self.quarters, self.noise
         size = min(START_POINTS, len(self.first))
-        if not quarters or not noise > 0.0 or self.points < 4 * size:
+        if not noise > 0.0 or self.points < 4 * size:
             return 0.0
         window = self.source.rows_per_window
         early, late = max(1.0, size / window), max(1.0, quarters[-1][0] / window)
@@ -360,7 +360,7 @@ class RewardCourse:
     @property
     def flat(self) -> bool:
         """Not rising and not at its ceiling, with enough measurements to tell."""
-        told = self.count >= TREND_VALUES and self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
+        told = self.count >= TREND_VALUES and self.points >= MIN_POINTS
         return told and not self.rising and not self.at_max
 
     @property

@@ -70,10 +70,9 @@ class RewardPoints:
 
     def _rows_per_window(self, size: int) -> float:
         """How many rows one independent measurement takes, of a window of `size` episodes."""
-        if not size or self.window is not None:
+        if self.window is not None:
             return 1.0
-        each = max(self.episodes / self.rows, 1e-3)
-        return max(1.0, min(self.episodes, size) / each)
+        return max(1.0, min(self.episodes, size) / (self.episodes / self.rows))
 
     @property
     def may_be_episodes(self) -> bool:
@@ -85,9 +84,8 @@ class RewardPoints:
         """The episodes of a moving mean; 0 if rewards are none, or episodes are not counted."""
         if not self.counted:
             return 0
-        unknown = self.sample.kind == "" and self.blocks is None
-        if unknown and self.may_be_window and self.row_noise.grows:
-            return USUAL_WINDOW
+        if self.blocks is None and self.may_be_window and self.row_noise.grows:
+            return USUAL_WINDOW  # of unknown kind: only such rows are compared at distances
         return self.sample.episodes if self.sample.kind == "window" else 0
 
     def add(
@@ -115,10 +113,9 @@ class RewardPoints:
         if value > self.high:
             self.high = value
         self.counted = self.counted and episodes == episodes and not self.has_other_unit
-        few = self.counted and episodes < FULL_ROW_EPISODES
-        if self.rows == 1 and self.sample.kind == "update" and few:
+        if self.rows == 1 and self.sample.kind == "update" and self.counted:
             self.blocks = EpisodeBlocks()
-        if self.rows == 1 and self.sample.kind == "episode" and episodes >= FULL_ROW_EPISODES:
+        if self.rows == 1 and episodes >= FULL_ROW_EPISODES:
             self.blocks = None  # each row holds enough of them
         episodes = max(1.0, episodes) if self.counted else 1.0
         self.episodes += episodes
@@ -140,7 +137,7 @@ class RewardPoints:
         if self.sample.kind == "window" and not self.counted and lone:
             self.row_noise = RowNoise(NOISE_LAGS)
         size = self.window_episodes
-        filled = math.sqrt(min(1.0, max(self.episodes, 1.0) / size)) if size else 1.0
+        filled = math.sqrt(min(1.0, self.episodes / size)) if size else 1.0
         self.rows_per_window = self._rows_per_window(size)
         grew = self.row_noise.grows
         noise = self.row_noise.add(value, self.rows_per_window) * filled
@@ -157,12 +154,12 @@ class RewardPoints:
         that were under way.
         """
         before, self.last_length = self.last_length, self.length
-        if not self.counted or self.length <= 0.0:
+        if self.length <= 0.0:
             return
         ended = self.step / self.length
         self.most_ended = max(self.most_ended, ended)
         if ended < USUAL_WINDOW:
-            self.may_be_window = self.may_be_window and ended >= 0.5 * self.most_ended
+            self.may_be_window = ended >= 0.5 * self.most_ended
             return
         grown = USUAL_WINDOW * max(0.0, self.length - before) - steps
         self.longer = max(0.0, self.longer + grown)
@@ -187,7 +184,7 @@ class RewardPoints:
         """
         if not (self.counted and self.sample.kind and 0.0 == self.low < self.high <= 1.0):
             return 0.0
-        each = self.sample.episodes or max(1.0, self.episodes / self.rows)
+        each = self.sample.episodes or self.episodes / self.rows
         if self.high * each < 1.0:  # less than one success: rewards are on another scale
             return 0.0
         middle = min(0.5, self.high)
