@@ -7,7 +7,7 @@ import pytest
 from ppo_top.model import Mark, Profile, Sample, Severity
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.judge import Judge
-from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumns, draw_rows, profile
+from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumn, DrawnColumns, draw_rows, profile
 
 UPDATES = {"reward_mean": Sample("update")}
 
@@ -157,3 +157,68 @@ def test_a_number_too_large_to_square_is_cut() -> None:
     run = context_of({**CTRL_COLUMNS, "value_loss": 1e200, "policy_loss": -1e200})
     assert run.histories["value_loss"].high == 1e60
     assert run.histories["policy_loss"].low == -1e60
+
+
+def test_a_history_counts_where_the_newest_row_has_a_value_of_it() -> None:
+    """A rule that judges each value once asks for it."""
+    run = context_of({"lr": 1.0, "entropy": lambda i: 1.0 if i < 29 else None})
+    assert run.in_row(run.histories["lr"]) is run.histories["lr"]
+    assert run.in_row(run.histories["entropy"]) is None
+    assert run.in_row(None) is None
+
+
+def test_what_serves_as_the_reward_stands_in_its_place() -> None:
+    """A log of wins has no rewards to name."""
+    wins = context_of({"win_rate": lambda i: 0.01 * i})
+    assert wins.judged_as(("reward_mean", "entropy")) == ("win_rate", "entropy")
+    rewards = context_of({"reward_mean": float})
+    assert rewards.judged_as(("reward_mean", "entropy")) == ("reward_mean", "entropy")
+
+
+def test_a_speed_is_that_of_two_rows_of_a_segment() -> None:
+    """While a run is resumed nothing is computed."""
+    run = context_of({"lr": 1.0}, 5)
+    assert run.speed == 500.0
+    run.restart()
+    speeds = []
+    for row in draw_rows({"lr": 1.0}, 7)[5:]:
+        run.add_row(row._replace(mark=row.mark._replace(time=row.mark.time + 600.0)))
+        speeds.append(run.speed)
+    assert speeds == [None, 500.0]
+
+
+@pytest.mark.parametrize(
+    ("columns", "family", "few"),
+    [
+        ({"ep_len": 151.0}, "on-policy", True),
+        ({"ep_len": 149.0}, "on-policy", False),
+        ({"ep_len": 151.0}, "grpo", False),
+        ({"ep_len": 0.0}, "on-policy", False),
+        ({"lr": 1.0}, "on-policy", False),
+        ({"ep_len": 151.0, "reward_mean": 5.0}, "on-policy", True),
+        ({"ep_len": 40_000.0, "reward_mean": float}, "on-policy", False),
+    ],
+)
+def test_few_episodes_are_told_by_their_length(
+    columns: DrawnColumns, family: str, few: bool
+) -> None:
+    """Two hundred in 30,000 steps, unless these are no steps of episodes, or responses."""
+    assert context_of(columns, about=profile(family)).few_episodes(200.0) is few
+
+
+@pytest.mark.parametrize(
+    ("steps", "episodes"),
+    [
+        (lambda i: 5000.0 * (i + 1), 1500.0),
+        (lambda i: 5000.0 * (i + 1) if i < 29 else 5000.0, 1451.0),
+        (None, 300.0),
+    ],
+)
+def test_a_metric_may_count_the_steps_of_the_environment(
+    steps: DrawnColumn, episodes: float
+) -> None:
+    """Where rows go by something else, as long as it rises; a row holds an episode at least."""
+    columns: DrawnColumns = {"reward_mean": float, "ep_len": 100.0, "step": steps}
+    run = context_of(columns, about=Profile("sb3", "on-policy", samples=UPDATES))
+    assert run.reward is not None
+    assert run.reward.episodes == pytest.approx(episodes)

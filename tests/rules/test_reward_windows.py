@@ -195,7 +195,7 @@ def test_fewer_than_fifteen_points_have_no_trend() -> None:
     assert course_of([100.0 - 5.0 * n + jitter(n) for n in range(15)]).falling
 
 
-@pytest.mark.parametrize(("fall", "falling"), [(2.0, False), (12.0, True)])
+@pytest.mark.parametrize(("fall", "falling"), [(4.5, False), (12.0, True)])
 def test_a_fall_by_rank_is_more_than_noise(fall: float, falling: bool) -> None:
     """Three standard deviations of what the noise was before."""
     assert ending([-fall * n / 14 for n in range(15)]).falling is falling

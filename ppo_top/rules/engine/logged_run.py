@@ -11,7 +11,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import BlockPosition, History
 from ppo_top.rules.engine.reward.course import RewardCourse
 from ppo_top.rules.engine.terms import LLM_FAMILIES
-from ppo_top.rules.engine.update_steps import LOSSES, UpdateSteps
+from ppo_top.rules.engine.update_steps import UpdateSteps
 
 SELF_PLAY_MEASURES = ("elo", "eval_win_rate")
 """Metrics that serve as the reward in self-play, where rewards and wins need not become more."""
@@ -183,8 +183,8 @@ class LoggedRun:
             self.first_step = mark.step
 
     def _count_steps(self, counter: str, mark: Mark, count: float | None) -> None:
-        """Follow how many steps an update takes."""
-        if counter == LOSSES or count is None:
+        """Follow how many steps an update takes; what counts losses has no values of its own."""
+        if count is None:
             count = float(self.updates)
         self.update_steps.add(counter, float(mark.step), count)
 
