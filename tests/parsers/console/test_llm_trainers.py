@@ -64,9 +64,16 @@ CASES = {
         "Reward",
         [1, 2, 3],
     ),
-    "minimind": PrintedUpdate(
+    "minimind-ppo": PrintedUpdate(
         "Epoch:[1/1]({n}/9751), Actor Loss: 0.5, Critic Loss: 0.2, Reward: 0.{n}, KL: 0.01, "
         "KL_ref: 0.02, Avg Response Len: 120.50, Actor LR: 0.00000030, Critic LR: 0.00000050\n",
+        "minimind-ppo",
+        "Reward",
+        [1, 2, 3],
+    ),
+    "minimind": PrintedUpdate(
+        "Epoch:[1/1]({n}/9751), Reward: 0.{n}, KL_ref: 0.02, Approx KL: 0.01, ClipFrac: 0.1, "
+        "Critic Loss: 0.2, Avg Response Len: 120.50, Actor LR: 0.0000003, Critic LR: 0.0000005\n",
         "minimind",
         "Reward",
         [1, 2, 3],
@@ -156,11 +163,23 @@ def test_the_kl_of_an_own_grpo_is_to_the_reference(tag: str) -> None:
         assert known.concept == "ref_kl_token"
 
 
-def test_the_kl_of_minimind_s_grpo_has_the_other_sign() -> None:
-    """It prints what the reference's log probabilities exceed the policy's by: below 0, mostly."""
-    known = meaning(catalogue.identify(read("minimind-grpo").points), "KL_ref")
-    assert known is not None
-    assert (known.concept, known.scale) == ("ref_kl_token", -1.0)
+@pytest.mark.parametrize(
+    ("trainer", "tag", "expected"),
+    [
+        ("minimind-grpo", "KL_ref", ("ref_kl_token", -1.0)),
+        ("minimind-ppo", "KL_ref", ("ref_kl", 1.0)),
+        ("minimind-ppo", "KL", None),
+        ("minimind", "KL_ref", ("ref_kl_token", 1.0)),
+        ("minimind", "Approx KL", ("approx_kl", 1.0)),
+    ],
+)
+def test_what_minimind_calls_kl(trainer: str, tag: str, expected: tuple[str, float] | None) -> None:
+    """GRPO prints what the reference's log probabilities exceed the policy's by, below 0 mostly.
+
+    PPO first printed sums over the tokens of a response, later means that cannot be negative.
+    """
+    known = meaning(catalogue.identify(read(trainer).points), tag)
+    assert (known and (known.concept, known.scale)) == expected
 
 
 def test_rewards_that_are_normalised_are_not_the_reward() -> None:
