@@ -20,6 +20,8 @@ from ppo_top.parsers.shared.text.line_splitter import Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
+_TAG = "rewards"
+"""Of each of them: what is called alike and differs is not of one run."""
 _FEWEST_ALGORITHMS = 2
 _STATISTICS = frozenset(
     {"mean", "avg", "average", "median", "std", "var", "min", "max", "lower", "upper", "loss"}
@@ -52,29 +54,33 @@ class AlgorithmColumnsParser(RowParser):
             return
         for name, value in zip(self._algorithms, values, strict=True):
             if value is not None:
-                self._builder.add_point(_tag_of(name), step, UNKNOWN_TIME, value)
+                self._builder.add_point(name, step, UNKNOWN_TIME, value)
 
     def _pop_batch(self) -> Batch:
         batch = super()._pop_batch()
-        by_tag = {points.tag: points for points in batch.points}
+        columns = {
+            each.tag: Points(_TAG, each.steps, each.times, each.values) for each in batch.points
+        }
         first, *others = self._algorithms or ("",)
-        batch.points = [by_tag[_tag_of(first)]] if _tag_of(first) in by_tag else []
+        batch.points = [columns[first]] if first in columns else []
         batch.interleaved = True
         for number, name in enumerate(others, 2):
-            if (points := by_tag.get(_tag_of(name))) is not None:
+            if (points := columns.get(name)) is not None:
                 batch.rest.append(self._batch_of(name, number, points))
         return batch
 
     def _batch_of(self, name: str, number: int, points: Points) -> Batch:
         notes = [] if name in self._noted else [_NOTE.format(number, name)]
         self._noted.add(name)
-        batch = Batch([points], stored_run=_UNFIT.sub("_", name)[:_MAX_NAME_CHARS], notes=notes)
+        batch = Batch([points], stored_run=self._run_of(name, number), notes=notes)
         batch.interleaved = True
         return batch
 
-
-def _tag_of(algorithm: str) -> str:
-    return f"rewards ({algorithm})"
+    def _run_of(self, name: str, number: int) -> str:
+        """A name for a path, of this column alone."""
+        plain = [_UNFIT.sub("_", each)[:_MAX_NAME_CHARS] for each in self._algorithms]
+        own = plain[self._algorithms.index(name)]
+        return own if plain.count(own) == 1 else f"{own}-{number}"
 
 
 def _is_algorithm(column: str) -> bool:

@@ -19,10 +19,21 @@ def test_each_column_is_a_training(size: int) -> None:
     """An algorithm that has fewer episodes leaves its cells empty."""
     found = feed_trainings(AlgorithmColumnsParser(), chunks(TABLE, size))
     first, other = found[""], found["TD3"]
-    assert first.values_by_step() == {"rewards (PER-DDQN)": [(0, -965.5), (1, -30.25)]}
-    assert other.values_by_step() == {"rewards (TD3)": [(0, -6230.0), (1, -5908.0), (2, 12.5)]}
+    assert first.values_by_step() == {"rewards": [(0, -965.5), (1, -30.25)]}
+    assert other.values_by_step() == {"rewards": [(0, -6230.0), (1, -5908.0), (2, 12.5)]}
     assert [each.message for each in first.problems] == ["not a row of numbers"] * 2
     assert other.notes == ["training 2 in this table: the column of TD3"]
+
+
+def test_names_that_look_alike_in_a_path_are_kept_apart() -> None:
+    """Each column has a run of its own."""
+    table = b"episode,DQN,PPO (a),PPO [a]\n1,1,2,3\n"
+    found = feed_trainings(AlgorithmColumnsParser(), chunks(table, 9))
+    assert {run: each.values("rewards") for run, each in found.items()} == {
+        "": [1.0],
+        "PPO_a_-2": [2.0],
+        "PPO_a_-3": [3.0],
+    }
 
 
 @pytest.mark.parametrize(
@@ -49,5 +60,7 @@ def test_they_are_runs_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixtur
     (tmp_path / "episode_rewards.csv").write_text(f"episode,DQN,Double DQN\n{rows}")
     main(["check", "--json", "--no-cache", str(tmp_path)])
     runs = json.loads(capsys.readouterr().out)["runs"]
-    rewards = [(each["concept"], each["last"]) for run in runs for each in run["metrics"]]
-    assert sorted(rewards) == [("reward_mean", -30.0), ("reward_mean", 30.0)]
+    metrics = [each for run in runs for each in run["metrics"]]
+    assert len(runs) == 2
+    assert sorted(each["last"] for each in metrics) == [-30.0, 30.0]
+    assert {each["concept"] for each in metrics} == {"reward_mean"}
