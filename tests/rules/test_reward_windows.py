@@ -116,6 +116,19 @@ def test_flat_takes_six_blocks_of_episodes(rows: int, told: bool) -> None:
 # --- gains and losses --------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("rows", "told"), [(20, False), (40, True)])
+def test_flat_takes_three_measurements(rows: int, told: bool) -> None:
+    """A log that begins midway: each row is the mean of 99 episodes of the row before, and one."""
+    episodes = noise(100 + rows, 10.0)
+    history = History()
+    course = RewardCourse(history, None, Sample("window", 100))
+    for row in range(rows):
+        history.push(row, sum(episodes[row : row + 100]) / 100)
+        course.add_reward(row, int(LENGTH) * (100 + row), LENGTH)
+    assert not course.rising
+    assert (course.looks >= 3.0, course.flat) == (told, told)
+
+
 def kept(share: float, gain: float = 100.0, size: float = 1.0, rows: int = 60) -> RewardCourse:
     """A gain, half of which is lost for six updates, and of which a share is there in the end."""
     return drawn(

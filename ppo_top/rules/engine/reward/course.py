@@ -360,7 +360,7 @@ class RewardCourse:
     @property
     def flat(self) -> bool:
         """Not rising and not at its ceiling, with enough measurements to tell."""
-        told = self.count >= TREND_VALUES and self.points >= MIN_POINTS
+        told = self.count >= TREND_VALUES and self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
         return told and not self.rising and not self.at_max
 
     @property
