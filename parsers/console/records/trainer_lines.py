@@ -251,7 +251,8 @@ def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
     if step is not None:
         return found._replace(step=step, axis="step")
     fields = _FIELDS_BEFORE_LABEL.match(match["head"])
-    said = key_values.parse_line(fields[1]) if fields else None
+    says_numbers = fields is not None and any(map(str.isdigit, fields[1]))
+    said = key_values.parse_line(fields[1]) if fields and says_numbers else None
     return found if said is None else _joined(said, found)
 
 
