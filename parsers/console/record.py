@@ -13,7 +13,8 @@ class ConsoleRecord(NamedTuple):
     """Values logged together; `step` is None if the record does not say it.
 
     `axis` is what the step counts (`timesteps`, `iteration`, `epoch`, ...; "" if unnamed).
-    `begins_line`: the step is only a number at the start of the line, which may be anything.
+    `begins_line`: the step is only a number at the start of the line, which may be anything, or
+    `Steps: 200` there, which may be those of an episode.
     `is_evaluation`: the line says that it is one's, and so is its step.
     """
 

@@ -173,8 +173,18 @@ def parse_line(text: str, bare_steps_count: bool | None = None) -> ConsoleRecord
         return found
     found, is_whole = _read_fields(normal, bare_steps_count)
     if found is None or found.step is None:
-        return sentences.parse_line(text) or _read_around_step(normal, bare_steps_count) or found
+        said = sentences.parse_line(text) or _read_around_step(normal, bare_steps_count)
+        return said or (found and _with_leading_count(found))
     return found if is_whole else _with_sentence(found, normal)
+
+
+def _with_leading_count(found: ConsoleRecord) -> ConsoleRecord:
+    """The record with the steps that it says first, which may be its step: `Steps: 200, ...`."""
+    (name, value), *others = found.values or [("", 0.0)]
+    step = as_step(value) if others and metric_names.may_count_steps(name) else None
+    if step is None or math.isnan(value):
+        return found
+    return found._replace(step=step, axis="timesteps", begins_line=True)
 
 
 def _read_after_number(text: str, bare_steps_count: bool | None) -> ConsoleRecord | None:

@@ -1,4 +1,7 @@
-"""Tells whether the number that lines begin with is their step: `120 reward: 21.5 loss: 0.3`."""
+"""Tells whether the number that lines begin with is their step: `120 reward: 21.5 loss: 0.3`.
+
+`Steps: 120, reward: 21.5` may say the length of an episode: it takes more of them to tell.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,14 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.names.metric_names import may_count_steps
 from ppo_top.parsers.shared.tables.episode_counts import ENOUGH_ROWS
 
 _MAX_WAITING = 8
+_ENOUGH_COUNTS = 8
+"""So many lengths of episodes rise by chance once in 40,000 times."""
+_MAX_WAITING_FOR_COUNTS = 64
+_FEWEST_NUMBERS = 2
 
 
 class UnnamedSteps:
@@ -32,10 +40,13 @@ class UnnamedSteps:
         if self._count_on is not None or not (found.begins_line or self._waiting):
             return (self._settled(found),)
         self._waiting.append(found)
-        seen = sum(each.begins_line for each in self._waiting)
+        numbered = [each for each in self._waiting if each.begins_line]
+        are_counts = _are_counts(numbered)
+        most = _MAX_WAITING_FOR_COUNTS if are_counts else _MAX_WAITING
         has_named_step = found.step is not None and not found.begins_line
-        is_enough = has_named_step or seen >= ENOUGH_ROWS or len(self._waiting) >= _MAX_WAITING
-        return self.release() if is_enough else ()
+        is_enough = len(numbered) >= (_ENOUGH_COUNTS if are_counts else ENOUGH_ROWS)
+        is_over = has_named_step or is_enough or len(self._waiting) >= most
+        return self.release() if is_over else ()
 
     def release(self) -> Sequence[ConsoleRecord]:
         """The records that wait, with what they tell."""
@@ -45,7 +56,8 @@ class UnnamedSteps:
         numbered = [each for each in ready if each.begins_line]
         names = {each.values[0][0] for each in numbered}
         steps = [each.step or 0 for each in numbered]
-        rises = len(steps) > 1 and all(before < after for before, after in pairwise(steps))
+        fewest = _ENOUGH_COUNTS if _are_counts(numbered) else _FEWEST_NUMBERS
+        rises = len(steps) >= fewest and all(before < after for before, after in pairwise(steps))
         others_tell = any(each.step is not None and not each.begins_line for each in ready)
         self._count_on = rises and len(names) == 1 and not others_tell
         return [self._settled(each) for each in ready]
@@ -54,3 +66,8 @@ class UnnamedSteps:
         if self._count_on or not found.begins_line:
             return found
         return found._replace(step=None, axis="")
+
+
+def _are_counts(numbered: Sequence[ConsoleRecord]) -> bool:
+    """Whether the number has a name that leaves open what it counts."""
+    return bool(numbered) and may_count_steps(numbered[0].values[0][0])

@@ -47,6 +47,29 @@ def test_a_number_that_does_not_is_none(line: str, numbers: list[int]) -> None:
     assert found.counts_updates
 
 
+COUNTS = ["Steps: {step}, Reward: {n}.5, Loss: 0.25", "num_steps={step} | Reward={n}.5 | Loss=0.25"]
+
+
+@pytest.mark.parametrize("line", COUNTS)
+def test_steps_that_count_on_are_the_step(line: str) -> None:
+    """Where no other number says one, and enough of them show it."""
+    found = read([line.format(step=200 * n, n=n) for n in range(1, 10)])
+    assert found.steps("Reward") == found.steps("Loss") == [200 * n for n in range(1, 10)]
+    assert not found.counts_updates
+
+
+@pytest.mark.parametrize("line", COUNTS)
+@pytest.mark.parametrize(
+    "steps", [[10, 12, 15, 21], [10, 12, 15, 21, 30, 32, 40, 35, 50], [200] * 9]
+)
+def test_steps_that_do_not_are_those_of_an_episode(line: str, steps: list[int]) -> None:
+    """Or too few to tell: rows are counted, and no value is lost."""
+    found = read([line.format(step=each, n=n) for n, each in enumerate(steps)])
+    assert found.values("Reward") == [n + 0.5 for n in range(len(steps))]
+    assert found.steps("Reward") == list(range(1, len(steps) + 1))
+    assert found.counts_updates
+
+
 @pytest.mark.parametrize(
     "line",
     [
