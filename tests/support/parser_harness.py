@@ -27,7 +27,13 @@ class ParserOutput:
     machine: dict[str, list[ComparablePoint]] = field(default_factory=dict)
 
     def add_batch(self, batch: Batch) -> None:
-        """Append a batch; points after a crash mean that the run goes on."""
+        """Append a batch; points after a crash mean that the run goes on.
+
+        Cuts decide how trainings that are logged at once take turns: their points stay apart.
+        """
+        for other in batch.rest:
+            for points in other.points if other.interleaved else ():
+                points.tag = f"{points.tag} of {other.stored_run}"
         batch.as_one()
         if batch.points and self.ended is not None and self.ended.state is State.DIED:
             self.ended = None
