@@ -90,6 +90,15 @@ LINES = st.sampled_from(
         "Update #{} (step {}): reward={} ({}%)",
         "Step {},000: reward={} kl={}",
         "2026-11-21 00:40:41,295 - train - INFO - step: {},000 reward: {}",
+        "PID {} - Episode {}/1000",
+        "Steps: {}, Reward: {}, Loss: {}",
+        "Starting training iteration {}.",
+        "Epoch {} finished. Average return: {}",
+        "T: {} R: {} L: {}",
+        "Evaluating...",
+        "EVALUATION RESULTS (100 episodes)",
+        "mean score: {}",
+        "Episode {}, global step {}, rewards: {{'reward': {}, 'cost': {}}}",
     )
 )
 
