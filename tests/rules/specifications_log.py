@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from ppo_top.model import Severity
-from tests.rules.cases import after, flat
-from tests.rules.specifications import ENDED, FLAT, Contrast, RowLog, steady_gain, within
-from tests.rules.specifications_conditions import NOWHERE
-from tests.rules.specifications_llm import STILL
+from tests.rules.cases import flat
+from tests.rules.specifications import ENDED, Contrast, RowLog, steady_gain, within
 from tests.rules.specifications_replay import NO_LOSS, OFF
 from tests.support.drawn_runs import DrawnColumns, jitter
 
@@ -31,6 +29,9 @@ def starting(slow: range) -> RowLog:
     """Two in three seconds of a row are lost at the end, beside rows as slow at the start."""
     return RowLog(seconds=lambda i: 5.26 if i > 13 else 4.0 if i == 1 or i in slow else 2.0)
 
+
+LEFT = RowLog(left_open=True)
+"""What is left of a finding in the end."""
 
 STUCK = RowLog(step=lambda row: 1000 * (min(row, 29) + 1), restarts_at=30)
 """From its resumption on the step stays where the checkpoint was."""
@@ -62,63 +63,10 @@ PROGRESS_PAIRS = (
     Contrast("restarted", "it was less than six updates ago", STEADY, level=INFO, count=35,
          otherwise_count=36, log=RowLog(restarts_at=30, left_open=True)),
 )
+# fmt: on
 
 
-def spiking(*rows: int) -> DrawnColumns:
-    """A value loss with ever higher peaks."""
-    peaks = {row: 60.0 * 4**number for number, row in enumerate(rows)}
-    return {"value_loss": lambda i: peaks.get(i, 5.0)}
-
-
-def highest(loss: float) -> DrawnColumns:
-    """A value loss that was high once, and then leaves its usual level of 1."""
-    return {"value_loss": lambda i: {1: loss, 40: 120.0}.get(i, 25.0 if i > 40 else 1.0)}
-
-
-def climbs(first: float, last: float, falls_at: int = 999) -> DrawnColumns:
-    """A reward that climbs to one level in fifteen rows, then to another one, and may be lost."""
-    return {
-        "reward_mean": lambda i: jitter(i, 0.02 * last)
-        + (0.0 if i >= falls_at else first * min(i, 15) / 15 + (last - first) * (i >= 30)),
-    }
-
-
-HIGH_LOSS: DrawnColumns = {"value_loss": after(20, 60.0, 5.0)}
-LEFT = RowLog(left_open=True)
-
-LOSS_PAIRS = (
-    Contrast("value-loss-spike", "the last three are near to each other", spiking(12, 32, 40, 48),
-         spiking(12, 32, 40, 53), WARN, WATCH),
-    Contrast("value-loss-spike", "it stays in a task of which half as much again was learned",
-         {**HIGH_LOSS, **climbs(2.0, 3.2)}, climbs(2.0, 2.8), 0, WARN, log=LEFT),
-    Contrast("value-loss-spike", "thirty updates showed that it belongs to the task", {**HIGH_LOSS,
-         **climbs(2.0, 9.0)}, {}, WARN, 0, count=51, otherwise_count=54, log=LEFT),
-    Contrast("value-loss-spike", "a language model's reward was lost after it", {**HIGH_LOSS,
-         **climbs(2.0, 9.0, 55)}, climbs(2.0, 9.0), CRIT, WARN, "rlhf", count=70),
-    Contrast("value-loss-spike", "it stays for thirty updates where no reward is logged",
-         {**HIGH_LOSS, **NOWHERE}, {}, WARN, 0, count=51, otherwise_count=54, log=LEFT),
-    Contrast("value-loss-spike", "it stays above a thirtieth of the highest", {**highest(700.0),
-         **FLAT}, highest(1000.0), WARN, WATCH),
-    Contrast("value-loss-spike", "eight of ten updates of 500 steps stay up", {"iteration": lambda
-         i: 2.0 * i, "value_loss": lambda i: 5.0 if i < 40 or i in (42, 44) else 60.0},
-         {"value_loss": lambda i: 5.0 if i < 40 or i % 3 == 2 else 60.0}, WARN, WATCH),
-)
-
-LATE_GAIN: DrawnColumns = {"reward_mean": lambda i: jitter(i, 0.05) + (0.1 if i < 4 else 0.6 if i
-    < 11 else 0.9)}  # fmt: skip
-
-ENTROPY_PAIRS = (
-    Contrast("entropy-collapsed", "the rows hold an entropy", {"entropy": after(12, 0.05, 1.0),
-         "seq_entropy": 50.0, **STILL}, {"entropy": lambda i: 1.0 if i < 12 else 0.05 if i == 12
-         else None}, WARN, 0, family="rlhf"),
-    Contrast("policy-collapsed", "the policy is discrete", {"entropy": after(20, 1e-5, 0.69),
-         "approx_kl": after(20, 1e-9, 0.01), "clip_fraction": after(20, 0.0, 0.1), **FLAT},
-         {"policy_std": 1.0}, CRIT, 0),
-    Contrast("entropy-collapsed", "a language model's gain came with the loss", {"entropy":
-         after(10, 0.05, 1.0), **LATE_GAIN}, {"reward_mean": lambda i: jitter(i, 0.05) + (0.1 if i
-         < 4 else 0.6)}, INFO, WATCH, count=14, family="grpo"),
-)
-
+# fmt: off
 EQUAL: DrawnColumns = {"reward_mean": 5.0, "ep_len": None}
 """Updates of the same reward, whose episodes a metric of their own counts."""
 
@@ -197,4 +145,4 @@ CRASH_PAIRS = (
 )
 # fmt: on
 
-PAIRS = (*PROGRESS_PAIRS, *LOSS_PAIRS, *ENTROPY_PAIRS, *UNLEARNED_PAIRS, *CRASH_PAIRS)
+PAIRS = (*PROGRESS_PAIRS, *UNLEARNED_PAIRS, *CRASH_PAIRS)

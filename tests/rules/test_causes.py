@@ -10,7 +10,13 @@ from benchmarks.cause_counts import TABLE, Symptoms, count_symptoms, table_lines
 from corpus.causes import FAULTS_BY_CAUSE, named_causes
 from ppo_top.catalogue.causes import ANY_CASE, cause_counts, known_causes
 from ppo_top.model import ConfigValue, Finding, Mark, Profile, Severity, SeverityChange
-from ppo_top.rules.advice.causes import RULE_PREFIX, cause_scores, cause_text, likely_causes
+from ppo_top.rules.advice.causes import (
+    RULE_PREFIX,
+    cause_scores,
+    cause_text,
+    likely_causes,
+    ranked_advice,
+)
 from ppo_top.rules.advice.contradictions import (
     direction_of,
     keep_consistent,
@@ -583,3 +589,26 @@ def test_a_proof_of_a_cause_that_a_family_cannot_have_leaves_the_others(family: 
     """Long answers are a language model's; a script on a control task may log their share."""
     for fact in known_causes().proofs:
         assert cause_scores({fact: True}, family)
+
+
+@pytest.mark.parametrize(
+    ("changed", "close"),
+    [({"entropy": lambda i: 0.69 * 0.8**i}, True), ({"reward_mean": 5.0}, False)],
+)
+def test_all_of_the_likeliest_cause_is_advised_and_the_first_of_others(
+    changed: DrawnColumns, close: bool
+) -> None:
+    """What tells the first two apart comes second, where they are close."""
+    run = RuleContext(profile())
+    for row in draw_rows({**CTRL_COLUMNS, **changed}):
+        run.add_row(row)
+    (first, *others), look = likely_causes(run)
+    sentences, remedies = ranked_advice(run)
+    assert sentences == (first.sentence, *(each.sentence for each in others))
+    assert len(first.remedies) == 2 and bool(look) is close
+    assert list(remedies) == [
+        first.remedies[0],
+        *([look] if close else []),
+        first.remedies[1],
+        *(each.remedies[0] for each in others),
+    ]

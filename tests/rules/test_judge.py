@@ -463,6 +463,25 @@ def test_speed_is_judged_by_the_rows_own_clock(seconds: float, rule: str | None)
     assert spoken == ({rule} if rule else set())
 
 
+@pytest.mark.parametrize(
+    ("metric", "grown", "words"),
+    [
+        ("ep_len", 1.6, "; episodes are 1.6 times longer"),
+        ("ep_len", 1.4, "of the speed at the start"),
+        ("resp_len_mean", 2.0, "; completions are 2 times longer"),
+        ("lr", 2.0, "of the speed at the start"),
+    ],
+)
+def test_a_slower_run_names_what_became_longer(metric: str, grown: float, words: str) -> None:
+    """By half or more since its first five updates: that explains it."""
+    columns = {**CTRL_COLUMNS, "ep_len": None, metric: lambda i: 100.0 if i < 30 else 100.0 * grown}
+    judge = Judge(profile())
+    for row in draw_rows(columns):
+        time = 2.0 * min(row.mark.row, 30) + 30.0 * max(0, row.mark.row - 30)
+        judge.add_row(row._replace(mark=row.mark._replace(time=1e9 + time)))
+    assert first_finding(judge.findings, "slow").message.endswith(words)
+
+
 def test_memory_is_bounded() -> None:
     """Neither many rows nor many names make a judge grow without end."""
     judge = Judge(profile())

@@ -10,6 +10,7 @@ from tests.rules import (
     specifications_course,
     specifications_llm,
     specifications_log,
+    specifications_losses,
     specifications_replay,
     specifications_step,
     specifications_text,
@@ -27,6 +28,7 @@ PAIRS = (
     *specifications_course.PAIRS,
     *specifications_conditions.PAIRS,
     *specifications_log.PAIRS,
+    *specifications_losses.PAIRS,
 )
 
 
