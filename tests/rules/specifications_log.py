@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from ppo_top.model import Severity
-from tests.rules.cases import flat
+from ppo_top.model import Sample, Severity
+from tests.rules.cases import flat, rise
 from tests.rules.specifications import ENDED, Contrast, RowLog, steady_gain, within
+from tests.rules.specifications_conditions import SAME
 from tests.rules.specifications_replay import NO_LOSS, OFF
 from tests.support.drawn_runs import DrawnColumns, jitter
 
@@ -79,6 +80,9 @@ def bump(height: float, last: int = 33) -> DrawnColumns:
     return {"reward_mean": lambda i: jitter(i, 1.0) + height * (30 <= i <= last)}
 
 
+FEW_EQUAL: DrawnColumns = {"reward_mean": 5.0, "ep_len": lambda i: 500.0 + i % 2}
+"""Two episodes an update, all of the same reward."""
+
 UNLEARNED_PAIRS = (
     Contrast("reward-never-moves", "episodes of each rollout are added up", {**EQUAL, "n_episodes":
          10.0}, {"n_episodes": lambda i: 4.0 * (i + 1)}, WARN, WATCH, count=30),
@@ -91,7 +95,7 @@ UNLEARNED_PAIRS = (
     Contrast("reward-never-moves", "it is the most there is to get", {"reward_mean": 500.0,
          "ep_len": lambda i: 100.0 + i % 2}, {}, WARN, 0, count=26,
          config={"reward_threshold": 600.0}, differs_config={"reward_threshold": 500.0}),
-    Contrast("reward-never-moves", "the whole run has gained a little", {**HOPELESS, **bump(2.8)},
+    Contrast("reward-never-moves", "the whole run has gained a little", {**HOPELESS, **bump(6.3)},
          {"reward_mean": lambda i: jitter(i, 1.0) + i / 30}, WARN, 0,
          log=RowLog(ended=True, left_open=True)),
     Contrast("reward-never-moves", "a hundred and twenty episodes have ended", {"reward_mean":
@@ -99,6 +103,45 @@ UNLEARNED_PAIRS = (
     Contrast("reward-wrong-way", "a hundred episodes earned far more at the start", {"reward_mean":
          lambda i: jitter(i, 1) + 7.0 * (i < 6), "ep_len": 50.0}, {"reward_mean": lambda i:
          jitter(i, 1) + 4.0 * (i < 6)}, WARN, 0, count=200, log=LEFT),
+    Contrast("reward-never-moves", "its best was hardly more than noise", {**HOPELESS,
+         **bump(6.3)}, bump(10.0), WARN, 0, log=RowLog(ended=True, left_open=True)),
+    Contrast("reward-never-moves", "more may still be gained", {**HOPELESS, **bump(6.3)}, {}, WARN,
+         0, log=RowLog(ended=True, left_open=True), otherwise_log=LEFT),
+    Contrast("reward-never-moves", "a run without end has had five hundred updates", {"reward_mean":
+         flat, "ep_len": 20.0}, {}, WARN, WATCH, count=504, otherwise_count=498),
+    Contrast("reward-never-moves", "they are five hundred measurements", {"reward_mean": flat,
+         "ep_len": 900.0}, {}, WARN, WATCH, count=504, log=RowLog(sample=Sample()),
+         otherwise_log=RowLog(sample=Sample("window", 100))),
+    Contrast("reward-never-moves", "the run is nearly over, after few episodes", {"reward_mean":
+         flat, "ep_len": 900.0}, {}, INFO, 0, count=80, config={"total_timesteps": 82_000},
+         differs_config={"total_timesteps": 100_000}),
+    Contrast("reward-never-moves", "its quarters have not risen either", {**HOPELESS,
+         "reward_mean": jitter}, {"reward_mean": lambda i: jitter(i) + 0.019 * i}, WARN, WATCH,
+         config={"total_timesteps": 63_000}),
+    Contrast("reward-never-moves", "a count that doubles goes on from rollout to rollout", {**EQUAL,
+         "n_episodes": lambda i: 10.0 + 0.27 * i}, {"n_episodes": lambda i: 10.0 + i}, WARN, WATCH,
+         count=30),
+    Contrast("reward-never-moves", "an equal score is something or nothing",
+         {"reward_mean": 0.5}, {"reward_mean": 0.0}, WARN, 0, count=12, family="grpo"),
+    Contrast("reward-never-moves", "sixty updates scored nothing", {"reward_mean": 0.0}, {}, WARN,
+         0, count=62, otherwise_count=58, family="grpo"),
+    Contrast("reward-never-moves", "random actions have already earned it", FEW_EQUAL,
+         {"reward_mean": 0.0}, WARN, WATCH, OFF, count=15),
+    Contrast("reward-never-moves", "the policy is not that of a run before", FEW_EQUAL, {}, WARN,
+         INFO, OFF, count=15, otherwise_log=RowLog(step=lambda row: 100_000 + 1000 * row)),
+    Contrast("reward-never-moves", "episodes differ in length", SAME, {"ep_len": 100.0}, WARN,
+         WATCH, count=26),
+    Contrast("reward-never-moves", "nothing was earned, however long it took", {**SAME,
+         "reward_mean": 0.0, "ep_len": 100.0}, {"reward_mean": 5.0}, WARN, WATCH, count=26),
+    Contrast("reward-never-moves", "a buffer's first actions are no policy's", {**SAME, "ep_len":
+         100.0}, {"reward_mean": rise}, WARN, 0, OFF, count=26),
+    Contrast("reward-never-moves", "a tenth of the run is over", SAME, {}, WARN, WATCH, count=26,
+         config={"total_timesteps": 230_000}, differs_config={"total_timesteps": 270_000}),
+    Contrast("reward-never-moves", "twenty episodes were alike", {"reward_mean": 5.0, "ep_len":
+         lambda i: 400.0 + i % 2}, {"ep_len": lambda i: 990.0 + i % 2}, WATCH, 0, count=12),
+    Contrast("reward-wrong-way", "it sinks from quarter to quarter", {"reward_mean": lambda i:
+         jitter(i) - 0.05 * i, "ep_len": 20.0}, {"reward_mean": lambda i: jitter(i) - 0.02 * i},
+         WARN, 0),
 )
 
 
@@ -132,7 +175,7 @@ CRASH_PAIRS = (
          jitter(i, 1) + 10.0 * min(i, 10) * (0.2 if 30 <= i < 34 else 1.0) - 25.0 * (i >= 34)},
          {"reward_mean": lambda i: jitter(i, 1) + 10.0 * min(i, 10) * (0.2 if 30 <= i < 34 else
          1.0) - 8.0 * (i >= 34)}, WARN, 0, log=LEFT),
-    Contrast("reward-crash", "anything was gained before the end", hill(5.0, 36), hill(0.8, 36),
+    Contrast("reward-crash", "anything was gained before the end", hill(5.0, 36), hill(1.65, 36),
          WARN, 0, log=ENDED),
     Contrast("reward-crash", "random actions earned the best, at the end of a run", hill(90.0, 11),
          TRAINED_LATE, CRIT, 0, OFF, log=ENDED),
@@ -142,6 +185,8 @@ CRASH_PAIRS = (
          peak(12), CRIT, 0, OFF),
     Contrast("reward-crash", "the loss is six times the noise", hill(100.0, 30, 0.2, 12.0),
          hill(100.0, 30, 0.2, 18.0), CRIT, WARN),
+    Contrast("reward-crash", "a gain at the end was more than a moment", bump(4.5, 40), bump(4.5,
+         32), WARN, 0, log=ENDED),
 )
 # fmt: on
 

@@ -8,6 +8,7 @@ from ppo_top.model import Severity
 from ppo_top.rules.judge import Judge
 from tests.rules.cases import flat
 from tests.rules.specifications_course import dips, sinks
+from tests.rules.specifications_log import hill
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     DrawnColumn,
@@ -55,3 +56,15 @@ def test_a_training_that_begins_anew_is_judged_by_itself() -> None:
     """That the same was said of the one before, and that it was cleared there, does not count."""
     about = profile(total_timesteps=60_000)
     assert worst_after_restart(judged(about, draw_rows(course(flat)))) == Severity.WARN
+
+
+@pytest.mark.parametrize(
+    ("left", "said"),
+    [(0.2, "% of what was learned)"), (-0.3, "(all that was learned, and more)")],
+)
+def test_what_is_said_of_a_fall(left: float, said: str) -> None:
+    """How much of the gain is lost; below its start more than that is."""
+    lost = hill(90.0, 30, left)["reward_mean"]
+    judge = judged(profile(), draw_rows(course(lost)))
+    messages = [f.message for f in judge.findings if f.rule == "reward-crash"]
+    assert messages[-1].startswith("reward fell from 9") and messages[-1].endswith(said)
