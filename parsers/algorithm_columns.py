@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.run_names import plain_run_name
 from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_header import are_names, column_names, is_stepped
 from ppo_top.parsers.shared.text.line_splitter import Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
-from ppo_top.text.lazy_pattern import lazy_pattern
 
 _TAG = "rewards"
 """Of each of them: what is called alike and differs is not of one run."""
@@ -27,8 +27,6 @@ _STATISTICS = frozenset(
     {"mean", "avg", "average", "median", "std", "var", "min", "max", "lower", "upper", "loss"}
 )
 """Of an algorithm's rewards, or of something else: such a column is no training."""
-_UNFIT = lazy_pattern(r"[^\w.+-]+")
-_MAX_NAME_CHARS = 60
 _NOTE = "training {} in this table: the column of {}"
 
 
@@ -78,7 +76,7 @@ class AlgorithmColumnsParser(RowParser):
 
     def _run_of(self, name: str, number: int) -> str:
         """A name for a path, of this column alone."""
-        plain = [_UNFIT.sub("_", each)[:_MAX_NAME_CHARS] for each in self._algorithms]
+        plain = [plain_run_name(each) for each in self._algorithms]
         own = plain[self._algorithms.index(name)]
         return own if plain.count(own) == 1 else f"{own}-{number}"
 

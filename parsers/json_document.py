@@ -30,14 +30,13 @@ from ppo_top.parsers.shared.documents.json_curves import (
 )
 from ppo_top.parsers.shared.documents.json_values import first_object, flatten, step_of
 from ppo_top.parsers.shared.names import download_names, metric_names
+from ppo_top.parsers.shared.names.run_names import plain_run_name
 from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
 from ppo_top.parsers.shared.stores.rewritten_points import MAX_FILE_BYTES, RewrittenPointsStore
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _NAME_KEYS = ("algorithm", "algo", "agent")
 """Of a training among several: a `name` may be a pupil's, who has scores, too."""
-_UNFIT = lazy_pattern(r"[^\w.+-]+")
-_MAX_NAME_CHARS = 60
 _DOWNLOAD_COLUMNS = 3
 """Of TensorBoard: the time, the step and the value."""
 
@@ -94,7 +93,7 @@ def _trainings(path: Path) -> dict[str, Batch]:
     document = _load(path)
     for each in document if isinstance(document, list) else ():
         if name := _training_name(each):
-            plain = _UNFIT.sub("_", name)[:_MAX_NAME_CHARS]
+            plain = plain_run_name(name)
             found[plain if plain not in found else f"{plain}-{len(found) + 1}"] = read_document(
                 each
             )

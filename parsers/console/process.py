@@ -228,7 +228,7 @@ class ProcessStream:
         self._steps_by_axis[found.axis] += 1
         self._headings_only = self._headings_only and _is_heading(found)
         self._kinds_here.clear()
-        is_ordered = found.axis == "episode" and not _says_training(found)
+        is_ordered = found.axis == "episode" and not found.says_training  # each has its own order
         self.step = self._episode_order.step_of(found.step) if is_ordered else found.step
         self.axis = found.axis
         self._trains_by_steps |= not found.is_evaluation
@@ -330,11 +330,6 @@ class ProcessStream:
         if self.axis == found.axis or self.axis not in axes or found.axis not in axes:
             return False
         return axes.index(found.axis) > axes.index(self.axis)
-
-
-def _says_training(found: ConsoleRecord) -> bool:
-    """Whether a record begins with the number of its training, whose episodes have their order."""
-    return bool(found.values) and numbers_training(found.values[0][0])
 
 
 def _is_heading(found: ConsoleRecord) -> bool:

@@ -7,6 +7,7 @@ from types import MappingProxyType
 
 from ppo_top.model import UNKNOWN_TIME, ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.parsers.shared.names.metric_names import numbers_training
 
 
 class ConsoleRecord(NamedTuple):
@@ -25,3 +26,8 @@ class ConsoleRecord(NamedTuple):
     time: float = UNKNOWN_TIME
     begins_line: bool = False
     is_evaluation: bool = False
+
+    @property
+    def says_training(self) -> bool:
+        """Whether it begins with the number of its training: `PID 7 - Episode 5`."""
+        return bool(self.values) and numbers_training(self.values[0][0])

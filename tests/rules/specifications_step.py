@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ppo_top.model import Severity
-from ppo_top.rules.engine.logged_run import TRAINING_LOSSES
+from ppo_top.rules.engine.logged_run import TRAINING_LOSSES, UPDATE_METRICS
 from tests.rules.cases import after, at, fallen, rise
 from tests.rules.specifications import FLAT, Contrast, learned, steady_gain, within
 from tests.support.drawn_runs import jitter
@@ -233,6 +233,15 @@ RATE_PAIRS = (
          {"lr": lambda i: 3e-4 if i < 2 else 0.9e-6}, INFO, 0),
     Contrast("learning-rate-extreme", "what it explains is seen", {"lr": 0.02, "approx_kl":
          after(20, 0.5, 0.01)}, {"approx_kl": 0.01}, WARN, INFO),
+    Contrast("learning-rate-extreme", "a rate that is not logged is large", {"lr": None, **FLAT},
+         {}, WARN, INFO, config={"learning_rate": 0.031}, differs_config={"learning_rate": 0.029}),
+    Contrast("learning-rate-extreme", "a rate that is not logged is small", {"lr": None, **FLAT},
+         {}, WARN, WATCH, config={"learning_rate": 0.97e-7}, differs_config={"learning_rate":
+         1.03e-7}),
+    Contrast("learning-rate-extreme", "the log says another rate than the settings", {"lr": None,
+         **FLAT}, {"lr": 3e-4}, WARN, 0, config={"learning_rate": 0.1}),
+    Contrast("learning-rate-extreme", "something is updated", {"lr": None, **FLAT},
+         dict.fromkeys(UPDATE_METRICS), WARN, 0, config={"learning_rate": 0.1}),
     Contrast("kl-early-stop", "fewer epochs were made than set", {"n_updates": lambda i: 4.0 *
          i}, {"n_updates": lambda i: 10.0 * i}, WATCH, 0, config={"n_epochs": 10, "target_kl":
          0.02}),
@@ -273,15 +282,6 @@ SETTING_PAIRS = (
          family="rlhf", config={"kl_coef": 5.1}, differs_config={"kl_coef": 4.9}),
     Contrast("setting-extreme", "samples are nearly random", {}, {}, WATCH, 0, family="grpo",
          config={"temperature": 3.1}, differs_config={"temperature": 2.9}),
-    Contrast("setting-extreme", "a rate that is not logged is large", {"lr": None}, {}, WATCH, 0,
-         config={"learning_rate": 0.031}, differs_config={"learning_rate": 0.029}),
-    Contrast("setting-extreme", "a rate that is not logged is small", {"lr": None}, {}, WATCH, 0,
-         config={"learning_rate": 0.97e-7}, differs_config={"learning_rate": 1.03e-7}),
-    Contrast("setting-extreme", "the log does not say the rate", {"lr": None}, {"lr": 3e-4},
-         WATCH, 0, config={"learning_rate": 0.1}),
-    Contrast("setting-extreme", "something is updated", {"lr": None}, {"value_loss": None,
-         "policy_loss": None, "loss": None, "total_loss": None, "approx_kl": None,
-         "clip_fraction": None}, WATCH, 0, config={"learning_rate": 0.1}),
     Contrast("setting-extreme", "nothing is learned with it", FLAT, {"reward_mean": rise}, WARN,
          WATCH, config={"ent_coef": 1.0, "total_timesteps": 60_000}),
 )

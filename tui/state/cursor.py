@@ -136,8 +136,8 @@ def find_row(timeline: Timeline, wanted: str) -> int | None:
         return None
     try:
         if text.endswith("%"):
-            share = min(1.0, max(0.0, float(text[:-1]) / 100))
-            return max(0, math.ceil(share * len(timeline)) - 1)
+            percent = min(100.0, max(0.0, float(text[:-1])))
+            return max(0, math.ceil(percent * len(timeline) / 100) - 1)
         factor = {"k": 1e3, "m": 1e6}.get(text[-1:], 1.0)
         step = float(text.rstrip("km")) * factor
     except (ValueError, OverflowError):

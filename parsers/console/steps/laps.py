@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, numbers_training, step_axis
+from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, step_axis
 
 _MAX_LAP = 16
 """A counter with a higher end counts a training; one that begins anew after it is another one."""
@@ -40,7 +40,7 @@ class Laps:
     def counts_on(self, found: ConsoleRecord) -> ConsoleRecord:
         """The record with the steps of the laps before it added."""
         length = lap_length(found.axis, found.config)
-        if found.step is None or length is None or _names_training(found):
+        if found.step is None or length is None or found.says_training:
             return found
         last, self._last[found.axis] = self._last.get(found.axis), found.step
         is_new = self._comes_again(found) if length == 1 else found.step == 1
@@ -57,8 +57,3 @@ class Laps:
             here.clear()
         here |= names
         return comes_again
-
-
-def _names_training(found: ConsoleRecord) -> bool:
-    """Whether a record says first which training it belongs to: its steps are those of that."""
-    return bool(found.values) and numbers_training(found.values[0][0])

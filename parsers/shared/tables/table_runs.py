@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ppo_top.model import Batch, ConfigValue
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.names.metric_names import normalise
+from ppo_top.parsers.shared.names.run_names import plain_run_name
 from ppo_top.parsers.shared.text.number_text import parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -17,8 +18,6 @@ _WORD_COLUMNS = frozenset({"agent", "algo", "algorithm", "method", "policy"})
 _SUFFIX = lazy_pattern(r"(id|name|number|no)$")
 _COUNTERS = frozenset({"episode", "episodes", "iteration", "update", "epoch"})
 """Columns beside the step that may count on where the seed changes."""
-_UNFIT = lazy_pattern(r"[^\w.+-]+")
-_MAX_NAME_CHARS = 60
 _MAX_RUNS = 1000
 _NOTE = "training {} in this table: another {} ({}), and steps begin anew"
 _START_SHARE = 20
@@ -168,7 +167,6 @@ class TableRuns:
     def _free_name(self, texts: Sequence[str]) -> str:
         """`seed-7`; with a number where other cells have the same name in a path."""
         parts = zip(self._names, texts, strict=True)
-        whole = "-".join(f"{name}-{_UNFIT.sub('_', text.strip())}" for name, text in parts)
-        name = whole[:_MAX_NAME_CHARS]
+        name = plain_run_name("-".join(f"{name}-{text.strip()}" for name, text in parts))
         taken = {run.name for run in self._by_cells.values()}
         return name if name not in taken else f"{name}-{len(taken) + 1}"

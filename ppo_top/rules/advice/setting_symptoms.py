@@ -19,8 +19,6 @@ SETTING_LIMITS: RuleLimits = {
     "max_grad_norm": 1e-4,
     "kl_penalty": 5.0,
     "temperature": 3.0,
-    "rate_high": 0.03,
-    "rate_low": 1e-7,
     "explained": 0.2,
 }
 """From where on a setting is out of range; what the critic explains shows that it is trained."""
@@ -104,22 +102,6 @@ def temperature_high(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
     return OddSetting("temperature", value, limits["temperature"], "samples are nearly random")
 
 
-def rate_not_logged(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
-    """A learning rate with which no optimiser learns, and that only the settings state.
-
-    A table of values, which has no optimiser and logs no loss, learns with 0.1 or so.
-    """
-    value = run.config_number("learning_rate")
-    if value is None or "lr" in run.histories or "critic-rate" in run.facts or not run.has_updates:
-        return None
-    if value >= limits["rate_high"]:
-        effect = "no optimiser learns with steps this large"
-        return OddSetting("learning rate", value, limits["rate_high"], effect)
-    if 0.0 <= value <= limits["rate_low"] and run.family not in LLM_FAMILIES:
-        return OddSetting("learning rate", value, limits["rate_low"], "nothing will change")
-    return None
-
-
 ODD_SETTINGS: Mapping[str, FindSetting] = {
     "value coefficient 0 or below": value_coefficient,
     "entropy coefficient below 0": entropy_punished,
@@ -129,7 +111,7 @@ ODD_SETTINGS: Mapping[str, FindSetting] = {
     "KL penalty above 5": penalty_large,
     "temperature above 3": temperature_high,
 }
-"""What a reader calls it -> how it is found. The learning rate has facts of its own."""
+"""What a reader calls it -> how it is found. The learning rate has facts and a rule of its own."""
 
 
 def _is_odd(find: FindSetting, run: RuleContext) -> bool | None:

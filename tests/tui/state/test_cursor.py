@@ -92,6 +92,12 @@ def test_targets_are_steps_or_shares(wanted: str, row: int) -> None:
     assert find_row(timeline(*range(10)), wanted) == row
 
 
+def test_a_whole_percentage_goes_to_its_own_row() -> None:
+    """Of a hundred rows each has one, also where a share of 1 is not exact."""
+    rows = timeline(*range(100))
+    assert [find_row(rows, f"{percent}%") for percent in range(1, 101)] == list(range(100))
+
+
 @pytest.mark.parametrize("wanted", ["", "abc", "%", "nan", "k"])
 def test_nonsense_is_no_target(wanted: str) -> None:
     """What is neither is refused."""

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.advice.setting_symptoms import (
-    ODD_SETTINGS,
-    SETTING_LIMITS,
-    rate_not_logged,
-)
+from ppo_top.rules.advice.setting_symptoms import ODD_SETTINGS, SETTING_LIMITS
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
@@ -29,8 +25,7 @@ EFFECTS = (
 
 def setting_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A setting out of its range: as severe as what is open that it explains."""
-    ways = (rate_not_logged, *ODD_SETTINGS.values())
-    odd = next(filter(None, (find(run, limits) for find in ways)), None)
+    odd = next(filter(None, (find(run, limits) for find in ODD_SETTINGS.values())), None)
     if odd is None:
         return None
     worst = max(map(run.severity_of, EFFECTS))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ppo_top.catalogue import UNKNOWN_TRAINER
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
+from ppo_top.rules.engine.logged_run import UPDATE_METRICS
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
@@ -71,19 +73,35 @@ SINGLE = 1.0 + 1e-6
 
 def rate_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A learning rate with which no optimiser learns, or one that explains what else is wrong."""
-    history = run.histories["lr"]
-    if ADAPTIVE_RATE in run.facts:
+    rate = _known_rate(run, limits)
+    if rate is None or ADAPTIVE_RATE in run.facts:
         return None
-    value, told = history.last, history.count >= limits["points"]
-    high = value >= limits["high"] / SINGLE
-    if not (high or (told and history.high <= limits["low"] * SINGLE)):
-        return _rate_unusual(run, limits) if told else None
+    high = rate.now >= limits["high"] / SINGLE
+    if not (high or (rate.is_settled and rate.highest <= limits["low"] * SINGLE)):
+        return _rate_unusual(run, rate, limits) if rate.is_settled else None
     whose = "the critic's learning rate" if CRITIC_RATE in run.facts else "learning rate"
     limit = limits["high"] if high else limits["low"]
     why = "no optimiser learns with steps this large" if high else "nothing will change"
-    message = f"{whose} is {num(value)}: {why}"
+    message = f"{whose} is {num(rate.now)}: {why}"
     harmless = run.keeps_gain or CRITIC_RATE in run.facts or (high and _may_be_tabular(run))
-    return Assessment(WATCH if harmless else WARN, value, limit, message)
+    return Assessment(WATCH if harmless else WARN, rate.now, limit, message)
+
+
+class _KnownRate(NamedTuple):
+    """The learning rate now and at most; `is_settled`: a warm-up from 0 is over."""
+
+    now: float
+    highest: float
+    is_settled: bool
+
+
+def _known_rate(run: RuleContext, limits: RuleLimits) -> _KnownRate | None:
+    """The learning rate as logged, or else as set."""
+    history = run.histories.get("lr")
+    if history is not None:
+        return _KnownRate(history.last, history.high, history.count >= limits["points"])
+    value = run.config_number("learning_rate")
+    return _KnownRate(value, value, True) if value is not None and value >= 0.0 else None
 
 
 def _may_be_tabular(run: RuleContext) -> bool:
@@ -91,19 +109,18 @@ def _may_be_tabular(run: RuleContext) -> bool:
     return run.trainer.id == UNKNOWN_TRAINER.id and not run.has_updates
 
 
-def _rate_unusual(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def _rate_unusual(run: RuleContext, rate: _KnownRate, limits: RuleLimits) -> Assessment | None:
     """A rate at which few runs learn: as severe as what is open that it explains."""
-    history = run.histories["lr"]
     large, small = limits["large"] / SINGLE, limits["small"] * SINGLE
-    if CRITIC_RATE in run.facts or not (history.last >= large or history.high <= small):
+    if CRITIC_RATE in run.facts or not (rate.now >= large or rate.highest <= small):
         return None
-    too_large = history.last >= large
+    too_large = rate.now >= large
     effects = TOO_LARGE_EFFECTS if too_large else TOO_SMALL_EFFECTS
     worst = max(run.severity_of(rule) for rule in effects)
     limit = limits["large"] if too_large else limits["small"]
     why = "larger than most runs survive" if too_large else "learning will be very slow"
-    message = f"learning rate is {num(history.last)}: {why}"
-    return Assessment(max(INFO, min(worst, WARN)), history.last, limit, message)
+    message = f"learning rate is {num(rate.now)}: {why}"
+    return Assessment(max(INFO, min(worst, WARN)), rate.now, limit, message)
 
 
 CRITIC_RATE = "critic-rate"
@@ -184,8 +201,14 @@ def rate_never_decayed(run: RuleContext, block: RowBlock, limits: RuleLimits) ->
 
 
 def _never_extreme(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """No rate of the block is unusually high or low."""
-    low, high = block.bounds("lr")
+    """No rate of the block is unusually high or low, nor the one that is set or was logged."""
+    rate = _known_rate(run, limits)
+    if "lr" in block.columns:
+        low, high = block.bounds("lr")
+    elif rate is not None:
+        low, high = rate.highest, rate.now
+    else:
+        return True
     return high < limits["large"] / SINGLE and low > limits["small"] * SINGLE
 
 
@@ -246,8 +269,9 @@ RULES = (
     Rule(
         id="learning-rate-extreme",
         title="Learning rate out of range",
-        description="the learning rate in the log is one with which no or few runs learn",
+        description="the learning rate, logged or set, is one with which no or few runs learn",
         concepts=("lr",),
+        judged_at=("lr", *UPDATE_METRICS),
         assess=rate_extreme,
         stays_calm=_never_extreme,
         families=ALL_FAMILIES,
