@@ -192,7 +192,7 @@ def _rule(page: Page, rule: Rule, profile: Profile, trainer: Trainer) -> None:
     page.add_blank_line()
     page.add_paragraph(f"Fires when {rule.description}.")
     page.add_heading("Applies to")
-    metrics = ", ".join(concept(each).label for each in rule.concepts)
+    metrics = ", ".join(concept(each).label for each in rule.concepts) or "the whole run"
     families = (label for family, label in FAMILY_LABELS.items() if family in rule.families)
     page.add_table([("metrics", metrics), ("trainers", "; ".join(families))])
     if rule.limits:

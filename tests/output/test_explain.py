@@ -42,6 +42,7 @@ def test_every_rule_is_explained(rule: Rule) -> None:
     assert GRADE_MEANINGS[rule.grade] in shown
     assert f"[rules.{rule.id}]" in shown or not rule.limits
     assert "{" not in shown.replace("{f}", "")
+    assert "Applies to metrics trainers" not in shown, "a row without a word"
 
 
 @pytest.mark.parametrize("name", sorted({option.canonical for option in options()}))
