@@ -8,6 +8,8 @@ import subprocess
 import sys
 import time
 import tracemalloc
+from collections.abc import Iterator
+from itertools import count, repeat
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -40,22 +42,36 @@ def read_all(follower: Follower) -> int:
             return points
 
 
-def test_a_poll_stays_short_in_a_flood(tmp_path: Path) -> None:
-    """30,000 lines at once are read in parts short enough for the screen."""
-    (tmp_path / "train.log").write_text("".join(map(CONSOLE_LINE.format, range(30_000))))
-    follower = Follower([tmp_path])
-    slices = points = 0
-    while True:
-        result = follower.poll(limit=50_000, budget=0.05)
+def polls_of_a_flood(path: Path, clock: Iterator[float], **bounds: Any) -> list[tuple[int, float]]:
+    """The points of each poll that 30,000 lines at once need, and how long it took by the clock."""
+    (path / "train.log").write_text("".join(map(CONSOLE_LINE.format, range(30_000))))
+    follower = Follower([path], clock=clock.__next__)
+    polls, more = [], True
+    while more:
+        start = next(clock)
+        result = follower.poll(**bounds)
         count = sum(len(each) for update in result.updates for each in update.batch.points)
-        assert count < 150_000
-        points += count
-        slices += 1
-        if not result.more:
-            break
-    assert slices > 2
-    assert points >= 3 * 30_000
+        polls.append((count, next(clock) - start))
+        more = result.more
     follower.close()
+    return polls
+
+
+def test_a_poll_of_a_flood_ends_when_its_time_is_up(tmp_path: Path) -> None:
+    """Whoever waits for the screen waits for one part, however much there is to read."""
+    polls = polls_of_a_flood(tmp_path, count(step=0.01), budget=0.05)
+    assert len(polls) > 2
+    assert max(seconds for _, seconds in polls) < 0.2
+    assert sum(points for points, _ in polls) >= 3 * 30_000
+
+
+def test_a_poll_of_a_flood_ends_when_it_has_read_enough(tmp_path: Path) -> None:
+    """However fast it is read: the limit, and what the largest chunk holds beyond it."""
+    polls = polls_of_a_flood(tmp_path, repeat(0.0), limit=20_000)
+    total = sum(points for points, _ in polls)
+    in_chunk = total * MEBIBYTE / (tmp_path / "train.log").stat().st_size
+    assert total >= 3 * 30_000
+    assert max(points for points, _ in polls) < 20_000 + in_chunk < total
 
 
 FLOOD_SCRIPT = """
