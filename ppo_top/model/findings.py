@@ -67,6 +67,7 @@ class FindingVersion(NamedTuple):
 
     row: int
     since: Mark
+    first_sign: Mark
     value: float
     limit: float | None
     message: str
@@ -81,9 +82,9 @@ class Finding:
 
     `since` is the first bad point of the window that raised it, `changes` says where it opened and
     became more or, after long, less severe, `cleared` where it ended (None: still open). `members`
-    are, of a diagnosis, the rules whose findings it combines. `is_event`: its rule tells of one
-    update and not of a state that lasts. `versions` are what it said at which row, to show the
-    past as it was.
+    are, of a diagnosis, the rules whose findings it combines; the `first_sign` of what it states
+    may be older than that. `is_event`: its rule tells of one update and not of a state that lasts.
+    `versions` are what it said at which row, to show the past as it was.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class Finding:
         cleared: Mark | None = None,
         is_event: bool = False,
         versions: list[FindingVersion] | None = None,
+        first_sign: Mark | None = None,
     ) -> None:
         self.rule = rule
         self.title = title
@@ -121,6 +123,7 @@ class Finding:
         self.cleared = cleared
         self.is_event = is_event
         self.versions = [] if versions is None else versions
+        self.first_sign = first_sign or since
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Finding) and vars(self) == vars(other)
@@ -167,6 +170,7 @@ class Finding:
         now = FindingVersion(
             row,
             self.since,
+            self.first_sign,
             self.value,
             self.limit,
             self.message,
@@ -187,8 +191,8 @@ class Finding:
         if then is None or (then is self.versions[-1] and not still_open):
             return self
         past = self.copy()
-        (_, past.since, past.value, past.limit, past.message) = then[:5]
-        (past.evidence, past.causes, past.remedies, past.members) = then[5:]
+        for name in FindingVersion._fields[1:]:
+            setattr(past, name, getattr(then, name))
         past.changes = [change for change in self.changes if change.mark.row <= row]
         past.cleared = None if still_open else self.cleared
         return past

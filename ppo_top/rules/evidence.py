@@ -48,20 +48,24 @@ def _reward_line(run: RuleContext) -> str:
 
 
 def gather_members(
-    findings: Sequence[Finding], diagnosis: Finding, members: Iterable[str], axis: Axis
+    findings: Sequence[Finding],
+    diagnosis: Finding,
+    members: Iterable[str],
+    axis: Axis,
+    dated_by: Container[str] = (),
 ) -> None:
     """Add the findings that a diagnosis explains to its evidence, in the order they began.
 
-    The diagnosis began with the first of them at warn or above: milder ones may be much older.
+    Trouble began with the first of them at warn or above, its first sign: milder ones may be much
+    older. The diagnosis holds since then, or since the first that it is `dated_by`.
     """
     wanted = frozenset(members)
     found = [f for f in findings if f.rule in wanted and _overlaps(f, diagnosis)]
-    found.sort(key=lambda finding: _fault_mark(finding).row)
-    names = tuple(dict.fromkeys(finding.rule for finding in found))
     if not found:
         return
+    found.sort(key=lambda finding: _fault_mark(finding).row)
     faults = [finding for finding in found if finding.severity >= WARN] or found
-    first = min(_fault_mark(faults[0]), diagnosis.since, key=lambda mark: mark.row)
+    first = _earliest(diagnosis.first_sign, faults)
     kept = tuple(line for line in diagnosis.evidence if not line.startswith(_ORDER_PREFIXES))
     order = [_member_line(finding, first.row, axis) for finding in found]
     rows = [_fault_mark(finding).row for finding in found]
@@ -69,8 +73,14 @@ def gather_members(
         at = rows.index(first.row)
         order[at] = order[at].replace("with it", "first", 1)
     diagnosis.evidence = (*order, *kept)
-    diagnosis.members = names
-    diagnosis.since = first
+    diagnosis.members = tuple(dict.fromkeys(finding.rule for finding in found))
+    diagnosis.first_sign = first
+    shown = [finding for finding in faults if not dated_by or finding.rule in dated_by]
+    diagnosis.since = _earliest(diagnosis.since, shown)
+
+
+def _earliest(mark: Mark, faults: Iterable[Finding]) -> Mark:
+    return min([mark, *map(_fault_mark, faults)], key=lambda mark: mark.row)
 
 
 def first_member(

@@ -121,8 +121,8 @@ class RunFindings:
         for index in self._book.diagnoses:
             diagnosis = self.open_of(index)
             if diagnosis is not None:
-                members, axis = self._book.rules[index].rule.members, self._run.profile.axis
-                gather_members(self.all, diagnosis, members, axis)
+                rule, axis = self._book.rules[index].rule, self._run.profile.axis
+                gather_members(self.all, diagnosis, rule.members, axis, dated_by=rule.dated_by)
                 diagnosis.record_version(self._run.mark.row)
 
     def explain_raised(self) -> None:

@@ -11,7 +11,7 @@ from ppo_top.model import Finding, Severity, Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
-from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range
+from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range, is_below_usual
 from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
 from ppo_top.text.format import compact, steps
@@ -31,6 +31,12 @@ NON_FINITE = "non-finite"
 
 BEGINS_LOW = ("explained_variance",)
 """Metrics that are below their range in the first updates of every run."""
+
+SPENT_SHARES = {"entropy": 1e-3, "seq_entropy": 1e-3, "reward_std": 0.0}
+"""Metrics that stay above 0 in a healthy run -> the share of their highest that is as good as 0."""
+
+SAY_NOTHING_WHEN_SETTLED = frozenset({"explained_variance", *SPENT_SHARES})
+"""Metrics that are no news out of their range where all returns are equal."""
 
 MEASURED_AT_ONCE = ("eval_reward_mean",)
 """Metrics of which one point is enough: the mean of several evaluation episodes."""
@@ -153,9 +159,7 @@ def _check_row(
     if not seen:
         return empty._replace(note="no data yet")
     value = track.values[seen - 1]
-    status = colour(name, value, run.profile, _returns_settled(run, row, opened))
-    counts = status is colour(name, value, run.profile)
-    note = "" if counts else "uninformative: returns are constant"
+    status, note = _by_itself(run, track, seen, settled=_returns_settled(run, row, opened))
     if worst is not None:
         status = worst[1].status
         note = _since(run, worst[0])
@@ -172,6 +176,27 @@ def _check_row(
         extreme=_extreme(empty, track, seen),
         track=track,
     )
+
+
+def _by_itself(run: Run, track: Track, seen: int, *, settled: bool) -> tuple[Status, str]:
+    """The status of a value by its range, and what there is to say of it."""
+    name, value = track.concept, track.values[seen - 1]
+    status = colour(name, value, run.profile)
+    if status is Status.OK and _is_spent(track, seen):
+        status = Status.WATCH
+    if status is Status.WATCH and settled and name in SAY_NOTHING_WHEN_SETTLED:
+        return Status.OK, "uninformative: returns are constant"
+    is_small = status is Status.OK and is_below_usual(name, value, run.profile)
+    return status, "below it: small updates" if is_small else ""
+
+
+def _is_spent(track: Track, seen: int) -> bool:
+    """Whether nothing is left of what should stay above 0; it never was below (a density's is)."""
+    share = SPENT_SHARES.get(track.concept)
+    low, high = (each.index_of_best(track.values, seen) for each in (track.lows, track.highs))
+    if share is None or low is None or high is None or track.values[low] < 0.0:
+        return False
+    return track.values[seen - 1] <= share * track.values[high]
 
 
 def _is_undefined(value: float, status: Status, opened: tuple[OpenFinding, ...]) -> bool:

@@ -55,14 +55,14 @@ def _fault(opened: Sequence[OpenFinding]) -> Finding | None:
     if worst is None:
         return None
     severe = (each.finding for each in opened if each.severity >= worst)
-    return min(severe, key=lambda finding: finding.since.row)
+    return min(severe, key=lambda finding: finding.first_sign.row)
 
 
 def _number_at(run: Run, fault: Finding, counts: str) -> float | None:
-    """The number that a checkpoint of the fault's first row would have; None if unknown."""
+    """The number that a checkpoint of the fault's first sign would have; None if unknown."""
     if counts == STEP:
-        is_stated = run.timeline.axis is Axis.STEP and fault.since.step != NO_STEP
-        return fault.since.step if is_stated else None
+        is_stated = run.timeline.axis is Axis.STEP and fault.first_sign.step != NO_STEP
+        return fault.first_sign.step if is_stated else None
     track = run.timeline.tracks.get(counts)
-    seen = track.count_until(fault.since.row) if track is not None else 0
+    seen = track.count_until(fault.first_sign.row) if track is not None else 0
     return track.values[seen - 1] if track is not None and seen else None

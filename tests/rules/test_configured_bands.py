@@ -107,11 +107,3 @@ def test_a_metric_without_limits_has_no_range() -> None:
 def test_a_mean_of_nothing_is_no_fault(concept: str, value: float, status: Status) -> None:
     """A std of one sample is NaN; an infinity never is that."""
     assert colour(concept, value, Profile("sb3", "on-policy")) == status
-
-
-def test_a_reward_at_its_ceiling_leaves_nothing_to_explain() -> None:
-    """Explained variance is not coloured there; other values are."""
-    about = Profile("sb3", "on-policy")
-    assert colour("explained_variance", -1.0, about) is Status.WATCH
-    assert colour("explained_variance", -1.0, about, settled=True) is Status.OK
-    assert colour("approx_kl", 1.0, about, settled=True) is Status.CRIT

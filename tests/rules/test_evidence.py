@@ -90,11 +90,11 @@ def finding(
 RULES = ("kl-high", "clip-high", "reward-crash")
 
 
-def gathered(*found: Finding, opened: int = 40) -> Finding:
+def gathered(*found: Finding, opened: int = 40, dated_by: tuple[str, ...] = ()) -> Finding:
     """A diagnosis that explains findings of these rules."""
     diagnosis = finding("updates-too-large", opened)
     diagnosis.evidence = ("then 7 updates later: told before", "its own line")
-    gather_members(found, diagnosis, RULES, Axis.STEP)
+    gather_members(found, diagnosis, RULES, Axis.STEP, dated_by=dated_by)
     return diagnosis
 
 
@@ -119,6 +119,22 @@ def test_what_was_mild_for_long_broke_when_it_became_a_warning() -> None:
     starts = [line.partition(":")[0] for line in diagnosis.evidence[:-1]]
     assert starts == ["before", "first", "with it"]
     assert diagnosis.since.row == 40
+
+
+@pytest.mark.parametrize(
+    ("fell", "severity", "since"),
+    [(38, Severity.WARN, 38), (42, Severity.WARN, 40), (30, Severity.WATCH, 40), (30, None, 40)],
+)
+def test_a_state_holds_since_what_shows_it_not_since_what_led_to_it(
+    fell: int, severity: Severity | None, since: int
+) -> None:
+    """A policy that collapsed had not collapsed when its updates became too large."""
+    found = [finding("kl-high", 20)]
+    found += [finding("reward-crash", fell, severity)] if severity is not None else []
+    diagnosis = gathered(*found, dated_by=("reward-crash",))
+    assert diagnosis.first_sign.row == 20
+    assert diagnosis.evidence[0].startswith("first: kl-high")
+    assert diagnosis.since.row == since
 
 
 @pytest.mark.parametrize(("cleared", "members"), [(37, ("kl-high",)), (36, ())])

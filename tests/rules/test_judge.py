@@ -77,6 +77,18 @@ def test_a_diagnosis_gathers_its_members_in_the_order_in_which_things_broke() ->
     assert diagnosis.since.row == 38
 
 
+def test_a_run_diverged_when_its_values_were_no_longer_numbers() -> None:
+    """Not when the KL that led there rose: that is told as its first sign."""
+    columns = {
+        **CTRL_COLUMNS,
+        "approx_kl": lambda i: 0.6 if i >= 30 else 0.01,
+        "value_loss": lambda i: math.nan if i >= 36 else 5.0,
+    }
+    diagnosis = first_finding(findings(profile(), draw_rows(columns, 40)), "diverged")
+    assert (diagnosis.first_sign.row, diagnosis.since.row) == (30, 36)
+    assert diagnosis.as_of(37).first_sign.row == 30
+
+
 def test_a_finding_is_an_interval() -> None:
     """It opens, may grow more severe, and clears when the value has come back for long enough."""
     high = {1: 0.05, 2: 0.4}

@@ -95,7 +95,7 @@ def test_advice_names_options_that_are_known(rule: Rule) -> None:
         name for sentence in rule.remedies for _, name, _, _ in string.Formatter().parse(sentence)
     ]
     assert {name for name in fields if name} <= ADVICE_NAMES
-    assert set(rule.members) <= BY_ID.keys()
+    assert set(rule.dated_by) <= set(rule.members) <= BY_ID.keys()
     assert rule.description and rule.source and rule.grade in "ABCD"
 
 

@@ -6,8 +6,7 @@ import math
 
 import pytest
 
-from ppo_top.model import Profile, Severity, Status
-from ppo_top.rules.engine.ranges import colour
+from ppo_top.model import Profile, Severity
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,
@@ -177,12 +176,6 @@ def test_one_nan_is_red_at_once_and_clears_after_three_good_points() -> None:
     columns = {**CTRL_COLUMNS, "value_loss": lambda i: math.nan if i == 20 else 5.0}
     found = [f for f in findings(profile(), draw_rows(columns)) if f.rule == "non-finite"]
     assert [(f.opened.row, f.cleared.row if f.cleared else None) for f in found] == [(20, 23)]
-
-
-def test_settled_runs_have_no_colour_for_explained_variance() -> None:
-    """At the ceiling returns hardly vary, so that explained variance says nothing."""
-    assert colour("explained_variance", -4.6, profile()) is Status.WATCH
-    assert colour("explained_variance", -4.6, profile(), settled=True) is Status.OK
 
 
 def test_a_run_that_goes_on_without_a_learning_rate_is_told_of() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from pathlib import Path
 
 from ppo_top.files.checkpoints import Checkpoint, list_checkpoints
@@ -61,20 +63,33 @@ def test_recorded_checkpoints_of_a_trainer_are_found_beside_its_logs() -> None:
     assert [each.number for each in listed] == [3, 6, 9, 12]
 
 
-def write_frames(log: Path, rows: int, sick_from: int) -> None:
-    """An event file of rl_games: steps are frames, 1,024 an epoch; the reward breaks off."""
+def broken_off(epoch: int) -> dict[str, float]:
+    """From epoch 40 on the updates are too large, and reward and entropy are lost."""
+    return {
+        "rewards/step": 5.0 if epoch >= 40 else 10.0 + 2.0 * epoch,
+        "losses/c_loss": 1.0,
+        "losses/entropy": 0.001 if epoch >= 40 else 1.0,
+        "info/kl": 0.5 if epoch >= 40 else 0.008,
+    }
+
+
+def diverged(epoch: int) -> dict[str, float]:
+    """From epoch 40 on the updates are too large, from 50 on the critic's loss is not a number."""
+    return {
+        "rewards/step": 10.0 + 2.0 * epoch,
+        "losses/c_loss": math.nan if epoch >= 50 else 1.0,
+        "losses/entropy": 1.0,
+        "info/kl": 0.5 if epoch >= 40 else 0.008,
+    }
+
+
+def write_frames(folder: Path, course: Callable[[int], dict[str, float]]) -> None:
+    """60 epochs of rl_games in an event file: its steps are frames, 1,024 an epoch."""
+    log = folder / "Ant" / "summaries" / "events.out.tfevents.1.host"
     log.parent.mkdir(parents=True)
     records = b""
-    for epoch in range(1, rows + 1):
-        sick = epoch >= sick_from
-        values = {
-            "rewards/step": 5.0 if sick else 10.0 + 2.0 * epoch,
-            "losses/a_loss": 0.0,
-            "losses/c_loss": 1.0,
-            "losses/entropy": 0.001 if sick else 1.0,
-            "info/kl": 0.5 if sick else 0.008,
-            "info/epochs": float(epoch),
-        }
+    for epoch in range(1, 61):
+        values = {**course(epoch), "losses/a_loss": 0.0, "info/epochs": float(epoch)}
         for tag, value in values.items():
             records += scalar_record(tag, epoch * 1024, value, EVENT_TIME + epoch)
     log.write_bytes(records)
@@ -82,13 +97,23 @@ def write_frames(log: Path, rows: int, sick_from: int) -> None:
 
 def test_a_number_that_counts_epochs_is_compared_with_the_epoch(tmp_path: Path) -> None:
     """Not with the log's steps, which are frames."""
-    write_frames(tmp_path / "Ant" / "summaries" / "events.out.tfevents.1.host", 60, sick_from=40)
+    write_frames(tmp_path, broken_off)
     (run,) = read_session([tmp_path]).runs.values()
     found = checkpoint_search(run, make_run_view(run))
     assert found is not None
     assert found.unit == "iteration"
     assert found.fault
     assert 38 <= found.before <= 45
+
+
+def test_a_checkpoint_from_before_the_first_sign_is_looked_for(tmp_path: Path) -> None:
+    """Between what led to a fault and what it is named after, the weights went wrong already."""
+    write_frames(tmp_path, diverged)
+    (run,) = read_session([tmp_path]).runs.values()
+    found = checkpoint_search(run, make_run_view(run))
+    assert found is not None
+    assert found.fault == "Diverged (NaN/Inf)"
+    assert 38 <= found.before <= 42
 
 
 def test_a_console_that_counts_its_records_places_nothing() -> None:

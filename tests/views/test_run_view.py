@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -240,6 +241,52 @@ def test_at_the_reward_ceiling_explained_variance_is_no_trouble() -> None:
     view = make_run_view(demo("torch_cartpole"))
     assert any(opened.finding.rule == "at-ceiling" for opened in view.open_findings)
     assert row_of(view, "explained_variance").status in (Status.OK, Status.INFO)
+
+
+def last_row_of(folder: Path, name: str, columns: Mapping[str, Sequence[float]]) -> CheckRow:
+    """The checklist row of a metric after the last update of a script's CSV with these columns."""
+    table = ["step,reward," + ",".join(columns)]
+    values = zip(*columns.values(), strict=True)
+    table += [f"{n},{n % 7}," + ",".join(map(str, each)) for n, each in enumerate(values)]
+    (folder / "progress.csv").write_text("\n".join(table) + "\n")
+    (run,) = read_session([folder]).runs.values()
+    return row_of(make_run_view(run), name)
+
+
+def falls_to(last: float) -> list[float]:
+    """Twelve values from 1 down, of which this is the last."""
+    return [1.0 - 0.05 * n for n in range(11)] + [last]
+
+
+@pytest.mark.parametrize(
+    ("last", "status"), [(0.0, "watch"), (9e-4, "watch"), (2e-3, "ok"), (-0.1, "ok")]
+)
+def test_a_tick_does_not_stand_beside_an_entropy_that_is_gone(
+    tmp_path: Path, last: float, status: str
+) -> None:
+    """It says that a healthy one stays above 0. A density's may go below."""
+    found = last_row_of(tmp_path, "entropy", {"entropy": falls_to(last), "approx_kl": [0.01] * 12})
+    assert found.healthy == "slow decay, stays > 0"
+    assert found.status is Status(status)
+
+
+def test_an_entropy_that_is_gone_is_no_news_where_all_returns_are_equal(tmp_path: Path) -> None:
+    """The critic's loss has all but vanished: the policy does the same each time, and may."""
+    columns = {"entropy": falls_to(0.0), "approx_kl": [0.01] * 12, "value_loss": falls_to(1e-4)}
+    found = last_row_of(tmp_path, "entropy", columns)
+    assert (found.status, found.note) == (Status.OK, "uninformative: returns are constant")
+
+
+@pytest.mark.parametrize(("kl", "note"), [(1e-3, ""), (9e-4, "below it: small updates")])
+def test_an_update_kl_below_its_stated_range_is_named(tmp_path: Path, kl: float, note: str) -> None:
+    """It is harmless by itself, but a bare tick beside it would contradict the range."""
+    columns = {
+        "entropy": falls_to(0.5),
+        "approx_kl": [0.01] * 11 + [kl],
+        "clip_fraction": [0.1] * 12,
+    }
+    found = last_row_of(tmp_path, "approx_kl", columns)
+    assert (found.healthy, found.status, found.note) == ("0.001-0.02", Status.OK, note)
 
 
 def test_what_is_undefined_is_neither_good_nor_bad() -> None:

@@ -25,7 +25,10 @@ class HealthyRange(NamedTuple):
 
 
 class Band(NamedTuple):
-    """Green and red limits of a metric, amber between them. None: no limit on that side."""
+    """Green and red limits of a metric, amber between them. None: no limit on that side.
+
+    Values below `usual_low` are named, not coloured.
+    """
 
     low: float | None
     high: float | None
@@ -34,6 +37,7 @@ class Band(NamedTuple):
     origin: str
     text: str = ""
     red_status: Status = Status.CRIT
+    usual_low: float | None = None
 
     def colour(self, value: float) -> Status:
         """The colour of a finite value."""
@@ -53,7 +57,7 @@ USUAL_VALUES = "typical values"
 EXPLAINED = ">= 0.5, good > 0.8"
 
 _ON_POLICY_BANDS: dict[str, Band] = {
-    "approx_kl": Band(None, 0.02, None, 0.03, PPO_PRACTICE, "0.001-0.02"),
+    "approx_kl": Band(None, 0.02, None, 0.03, PPO_PRACTICE, "0.001-0.02", usual_low=0.001),
     "approx_kl_k1": Band(-0.02, 0.02, -0.03, 0.03, PPO_PRACTICE, "about 0, +/- 0.02"),
     "clip_fraction": Band(None, 0.2, None, 0.3, PPO_PRACTICE),
     "ratio_mean": Band(0.9, 1.1, 0.5, 1.5, PPO_PRACTICE),
@@ -160,18 +164,18 @@ def healthy_range(concept: str, profile: Profile) -> HealthyRange | None:
     return HealthyRange(found.low, found.high, words, found.origin)
 
 
-def colour(concept: str, value: float, profile: Profile, settled: bool = False) -> Status:
-    """The colour of a value by itself: `ok`, `watch`, `warn` or `crit`.
-
-    `settled`: the reward is at its ceiling, where returns hardly vary and explained variance is
-    meaningless; it is not coloured then.
-    """
+def colour(concept: str, value: float, profile: Profile) -> Status:
+    """The colour of a value by itself: `ok`, `watch`, `warn` or `crit`."""
     if not math.isfinite(value):
         return Status.OK if may_be_nan(concept, value) else Status.CRIT
-    if settled and concept == "explained_variance":
-        return Status.OK
     found = find_band(concept, profile)
     return Status.OK if found is None else found.colour(value)
+
+
+def is_below_usual(concept: str, value: float, profile: Profile) -> bool:
+    """Whether a value lies below its stated range without harm: small updates late in a run."""
+    found = find_band(concept, profile)
+    return found is not None and found.usual_low is not None and value < found.usual_low
 
 
 def may_be_nan(concept: str, value: float) -> bool:

@@ -112,8 +112,9 @@ class Rule(NamedTuple):
     likely, and `causes` are only what it usually is. `inherits_causes`: a diagnosis of a state that
     hides how it came about, so that it states what the first of its members did.
     `members` are the rules that a diagnosis across metrics explains; it is asked while one of those
-    that it `needs` is open, or was within `RECENT_ROWS`. `asks_about` are other rules whose
-    findings weigh in its assessment.
+    that it `needs` is open, or was within `RECENT_ROWS`. `dated_by` are those members that show
+    what its title states, where the others only lead to it: it holds since the first of these
+    (empty: of all). `asks_about` are other rules whose findings weigh in its assessment.
     """
 
     id: str
@@ -136,6 +137,7 @@ class Rule(NamedTuple):
     grade_by_family: Mapping[str, str] = {}
     related: tuple[str, ...] = ()
     members: tuple[str, ...] = ()
+    dated_by: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
     asks_about: tuple[str, ...] = ()
     at_end: bool = False

@@ -22,7 +22,7 @@ from ppo_top.model import Finding, Severity, Status, open_at
 from ppo_top.output.reports.text_report import report_lines, run_summary
 from ppo_top.rules.advice.contradictions import direction_of
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
-from ppo_top.rules.engine.ranges import colour
+from ppo_top.rules.engine.ranges import colour, healthy_range
 from ppo_top.runs.run import Run
 from ppo_top.text.marks import MARKS
 from ppo_top.tui.draw.charts.curve_columns import curve_columns, style_of
@@ -156,10 +156,16 @@ def severity_on(moment: Moment, name: str) -> Severity | None:
 
 
 def range_status(moment: Moment, name: str) -> Status:
-    """Where the newest value of a metric lies: in its range, outside, beyond the critical limit."""
+    """Where the newest value of a metric lies: in its range, outside, beyond the critical limit.
+
+    What "stays > 0" is outside where less than a thousandth is left.
+    """
     track = moment.run.timeline.tracks[name]
-    value = track.values[track.count_until(moment.view.row or 0) - 1]
-    return colour(name, value, moment.run.profile)
+    values = track.values[: track.count_until(moment.view.row or 0)]
+    limits = healthy_range(name, moment.run.profile)
+    if limits is not None and "> 0" in limits.text and values[-1] <= max(values) / 1000.0:
+        return Status.WATCH
+    return colour(name, values[-1], moment.run.profile)
 
 
 def test_a_mark_is_the_severity_of_the_open_finding(moments: list[Moment]) -> None:

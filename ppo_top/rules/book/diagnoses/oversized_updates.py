@@ -221,6 +221,7 @@ RULES = (
         ),
         source="TRL's guide: values that diverge; NaN when not going well",
         grade="A",
+        dated_by=("non-finite",),
         members=("non-finite", *STEP_SIZE_RULES, *CRITIC_RULES, *GRADIENT_RULES),
     ),
     Rule(

@@ -199,5 +199,6 @@ RULES = (
             "no-op-updates",
             "reward-crash",
         ),
+        dated_by=("entropy-collapsed", "premature-convergence", "no-op-updates"),
     ),
 )

@@ -22,7 +22,7 @@ def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     needed = limits["points" if goal is None else "goal_points"]
     if waited < max(needed, limits["share"] * reward.count) or not reward.levelled_off:
         return None
-    message = f"no new best reward for {waited} updates (best {num(reward.best)})"
+    message = f"no new best of the smoothed reward ({num(reward.best)}) for {waited} updates"
     if goal is not None:
         missed = f"{message}: the goal {num(goal)} is not reached"
         return Assessment(WARN, reward.history.last, goal, missed)

@@ -170,7 +170,8 @@ def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
         if below:
             return f"reward has not risen above {began}, where it began,"
         if max(reward.recent) - min(reward.recent) > 0.5 * reward.scale:
-            return f"reward has gained nothing on {began}"
+            low, high = num(reward.history.low), num(reward.history.high)
+            return f"reward swings between {low} and {high} and has gained nothing on {began}"
         return f"reward has not moved from {began}"
     if run.family in LLM_FAMILIES and reward.baseline != 0.0:
         return f"every completion gets the same reward, {began},"
@@ -209,7 +210,7 @@ REPLAY_LIMITS = {"end_points": 4, "end_episodes": 40}
 RULES = (
     Rule(
         id=NEVER_LEARNED,
-        title="Reward flat since start",
+        title="No gain in reward since start",
         description="the reward is still where it was at the start",
         concepts=("reward_mean",),
         related=("entropy",),
