@@ -36,7 +36,8 @@ class Causes(NamedTuple):
     """The table of causes. `proofs`: fact -> cause; `vetoes`: (cause, fact) that never go together.
 
     `opposites` (both ways round) are never named together. `families` names those that a cause is
-    limited to. `texts` holds the lines of each cause, `by_sentence` the cause of each.
+    limited to. `texts` holds the lines of each cause, `by_sentence` the cause of each, and of
+    sentences of rules that name their causes themselves.
     """
 
     proofs: Mapping[str, str]
@@ -75,6 +76,7 @@ def known_causes() -> Causes:
     opposites: set[tuple[str, str]] = set()
     families: dict[str, frozenset[str]] = {}
     texts: dict[str, tuple[CauseText, ...]] = {}
+    sentences: dict[str, str] = {}
     for first, *cells in _rows("causes"):
         if first == "!proof":
             proofs[cells[0]] = cells[1]
@@ -82,13 +84,15 @@ def known_causes() -> Causes:
             vetoes.add((cells[0], cells[1]))
         elif first == "!opposite":
             opposites |= {(cells[0], cells[1]), (cells[1], cells[0])}
+        elif first == "!says":
+            sentences[cells[1]] = cells[0]
         elif first == "!only":
             families[cells[0]] = frozenset(cells[1].split())
         else:
             when, sentence, look, remedies = cells
             text = CauseText(first, when, sentence, look, tuple(remedies.split("|")))
             texts[first] = (*texts.get(first, ()), text)
-    sentences = {text.sentence: text.cause for some in texts.values() for text in some}
+    sentences |= {text.sentence: text.cause for some in texts.values() for text in some}
     pairs = frozenset(vetoes), frozenset(opposites)
     return Causes(proofs, *pairs, families, texts, sentences)
 

@@ -136,7 +136,6 @@ DIFFERENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "bridge-ppo-healthy-s192825": ("CleanRL's names",),
         "farm-ppo-observations-zero-midway-s260544": (*OWN[:2], "CleanRL's names"),
         "farm-ppo-reward-zero-s546192": ("updates for steps",),
-        "mountaincar-discrete-reward-flipped-midway-s11": OWN[:2],
         "pendulum-observations-zero-s11": ("CleanRL's names",),
     },
     "four times the steps seem to be four times the episodes behind a mean": {

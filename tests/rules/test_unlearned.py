@@ -14,6 +14,7 @@ from tests.support.drawn_runs import (
     DrawnColumn,
     DrawnColumns,
     draw_rows,
+    jitter,
     judged,
     profile,
 )
@@ -42,6 +43,19 @@ def test_what_is_said_of_it(reward: DrawnColumn, said: str) -> None:
     judge.end_run()
     messages = [f.message for f in judge.findings if f.rule == RULE]
     assert messages[-1].startswith(f"{said} in ")
+
+
+@pytest.mark.parametrize(("gain", "noise", "last"), [(8.0, 2.0, 20), (20.0, 4.0, 12)])
+def test_a_gain_that_was_lost_is_not_said_to_be_none(gain: float, noise: float, last: int) -> None:
+    """Over the whole run little is left of it, but the report tells how it fell."""
+
+    def lost(i: int) -> float:
+        return jitter(i, noise) + (gain if 6 <= i <= last else 0.0)
+
+    judge = judged(profile(), draw_rows(course(lost)))
+    judge.end_run()
+    told = {f.rule for f in judge.findings if f.cleared is None}
+    assert "reward-crash" in told and RULE not in told
 
 
 def worst_after_restart(judge: Judge) -> Severity:

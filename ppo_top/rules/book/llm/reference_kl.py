@@ -275,7 +275,8 @@ RULES = (
         },
         persistence=k_of_n(8, 10),
         causes=(
-            "learning rate too low, KL penalty too strong, or adapter not trainable",
+            "learning rate too low, or KL penalty too strong",
+            "adapter not trainable",
             "weights or reference loaded anew",
         ),
         remedies=(

@@ -100,7 +100,7 @@ RULES = (
             "every": 5,
         },
         persistence=k_of_n(2, 2),
-        causes=("converged, or stuck in a local optimum (too little exploration)",),
+        causes=("converged", "stuck in a local optimum: too little exploration"),
         remedies=(
             "raise the entropy bonus: {ent_coef:below 0.05}",
             "{larger_batches}",

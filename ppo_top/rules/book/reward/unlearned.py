@@ -44,7 +44,8 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     rises = _rises(run, reward, limits)
     matters = rises or run.ended
     proven = matters and bool(rate_low(run) or bonus_outweighs(run))
-    level = _unlearned_level(run, reward, limits) if proven or not rises else 0
+    was_lost = "reward-crash" in run.open_severities  # that tells of what was gained
+    level = _unlearned_level(run, reward, limits) if proven or not (rises or was_lost) else 0
     if proven and run.ended and reward.episodes >= limits["constant"]:
         level = max(level, WARN)
     if not level:
@@ -245,6 +246,7 @@ RULES = (
             OFF_POLICY: REPLAY_LIMITS,
         },
         persistence=k_of_n(3, 3),
+        asks_about=("reward-crash",),
         at_end=True,
         ranks_causes=True,
         causes=(
