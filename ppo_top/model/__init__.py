@@ -31,3 +31,4 @@ from ppo_top.model.verdicts import Severity as Severity
 from ppo_top.model.verdicts import State as State
 from ppo_top.model.verdicts import Status as Status
 from ppo_top.model.verdicts import Verdict as Verdict
+from ppo_top.model.verdicts import worst_first as worst_first

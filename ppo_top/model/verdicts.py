@@ -30,6 +30,11 @@ class Severity(IntEnum):
         return Verdict(self.word)
 
 
+def worst_first(severity: int, last_change: float, name: str) -> tuple[int, float, str]:
+    """Sort key of runs: the worst first, where there is trouble at all; then the newest."""
+    return -severity if severity >= Severity.WATCH else 0, -last_change, name
+
+
 class OrderedWord(StrEnum):
     """Words in the order of their definition; `rank` is the index in it."""
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from ppo_top.files.passed_over import UNASKED_NOTEBOOK
-from ppo_top.model import Severity
+from ppo_top.model import Severity, worst_first
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import to_plain
 from ppo_top.output.answers import (
@@ -185,8 +185,7 @@ class _Reporter:
 
     def rank(self, run: Run) -> tuple[int, float, str]:
         """Sort key: the worst first, then the newest."""
-        severity = self._reports[run.id].summary.severity
-        return -severity if severity >= Severity.WATCH else 0, -run.last_change, run.name
+        return worst_first(self._reports[run.id].summary.severity, run.last_change, run.name)
 
     def report(self, run: Run) -> RunReport:
         """The report on a run, by the name that it has now."""

@@ -7,7 +7,6 @@ from collections.abc import Container, Iterable, Mapping
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Rule
-from ppo_top.rules.engine.selected_rules import SelectedRule
 from ppo_top.rules.engine.terms import FAMILY_NAMES
 from ppo_top.rules.engine.wording import label
 
@@ -18,15 +17,6 @@ class SkippedRule(NamedTuple):
     rule: str
     title: str
     reason: str
-
-
-class WarmingRule(NamedTuple):
-    """A rule without enough points yet: `points_seen` of `points_needed`."""
-
-    rule: str
-    concepts: tuple[str, ...]
-    points_seen: int
-    points_needed: int
 
 
 def skipped_rules(
@@ -48,16 +38,6 @@ def _skip_reason(rule: Rule, run: RuleContext, text_rows: Container[str]) -> str
     if rule.triggers and not point_count(rule, run) and rule.id not in text_rows:
         return f"{' or '.join(dict.fromkeys(map(label, rule.triggers)))} not logged"
     return ""
-
-
-def warming_rules(rules: Iterable[SelectedRule], run: RuleContext) -> list[WarmingRule]:
-    """Rules that have fewer points than they need to fire."""
-    found = []
-    for rule, needed in ((each.rule, each.warmup) for each in rules):
-        seen = point_count(rule, run)
-        if needed and 0 < seen <= needed:
-            found.append(WarmingRule(rule.id, rule.concepts, seen, needed + 1))
-    return found
 
 
 def point_count(rule: Rule, run: RuleContext) -> int:

@@ -14,10 +14,8 @@ from ppo_top.model import Finding, Mark, Profile, Row, Severity
 from ppo_top.rules.console_text import LAST_ERROR, STOPPED_BY_HAND
 from ppo_top.rules.coverage import (
     SkippedRule,
-    WarmingRule,
     point_count,
     skipped_rules,
-    warming_rules,
 )
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.block_screen import Asked, BlockScreen
@@ -219,10 +217,6 @@ class Judge:
         return skipped_rules(
             self._book.all_rules, self._context, self._text_rows, self._failed_rules
         )
-
-    def warming_rules(self) -> list[WarmingRule]:
-        """Rules that have fewer points than they need to fire."""
-        return warming_rules(self._rules, self._context)
 
     def _apply_rule(self, index: int) -> None:
         rule_id, assessment = self._rules[index].rule.id, self._assess(index)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
-from ppo_top.model import Points, Severity
+from ppo_top.model import Points, worst_first
 from ppo_top.runs.grouping.group_logs import LogGroup, RunGroups
 from ppo_top.runs.judge_queue import JudgeQueue, Reports
 from ppo_top.runs.memory import RunMemory
@@ -344,6 +344,5 @@ class Session:
 
 
 def _rank(run: Run) -> tuple[int, float, str]:
-    open_now = [finding.severity for finding in run.findings if finding.cleared is None]
-    trouble = max((s for s in open_now if s >= Severity.WATCH), default=0)
-    return -trouble, -run.last_change, run.name
+    open_now = (finding.severity for finding in run.findings if finding.cleared is None)
+    return worst_first(max(open_now, default=0), run.last_change, run.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from ppo_top.model import Severity, State
+from ppo_top.model import State, worst_first
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import StateFacts, state_facts, status_at
 from ppo_top.runs.run import Run
@@ -114,8 +114,7 @@ def _is_retired(run: ExportedRun, now: float, retire_s: float) -> bool:
 
 
 def _rank(run: ExportedRun) -> tuple[int, float, str]:
-    trouble = run.facts.severity if run.facts.severity >= Severity.WATCH else 0
-    return -trouble, -(run.facts.last_change or 0.0), run.path
+    return worst_first(run.facts.severity, run.facts.last_change or 0.0, run.path)
 
 
 def _with_own_paths(runs: Iterable[ExportedRun]) -> tuple[ExportedRun, ...]:
