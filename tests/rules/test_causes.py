@@ -522,6 +522,7 @@ def test_advice_of_one_finding_names_an_option_once() -> None:
         "look",
         "raise learning_rate",
         "lower learning_rate, by 3",
+        "check that training is on: learning_rate above 0",
         "look",
     )
     assert without_repeats(said, "sb3") == ("lower learning_rate", "look")

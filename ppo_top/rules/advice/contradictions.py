@@ -35,12 +35,15 @@ Direction = tuple[str, int]
 def direction_of(advice: str, trainer: str) -> Direction | None:
     """What a sentence of advice does to which option; None if it does neither."""
     found = _DIRECTION.search(advice)
-    if found is None:
-        return None
-    words = _NAME.findall(advice, found.end())
+    option = _option_in(advice, trainer, found.end()) if found is not None else None
+    return (option, _DIRECTIONS[found[1]]) if found is not None and option is not None else None
+
+
+def _option_in(advice: str, trainer: str, start: int = 0) -> str | None:
+    """The canonical name of the first option that is named from a place on."""
+    words = _NAME.findall(advice, start)
     options = (hyperparameter(word.rstrip("."), trainer) for word in words)
-    option = next((name for name in options if name is not None), None)
-    return (option, _DIRECTIONS[found[1]]) if option is not None else None
+    return next((name for name in options if name is not None), None)
 
 
 def purpose_of(advice: str, trainer: str) -> Direction | None:
@@ -60,7 +63,8 @@ def without_repeats(advice: Iterable[str], trainer: str) -> tuple[str, ...]:
     kept: list[str] = []
     for each in advice:
         direction = direction_of(each, trainer)
-        subject = each if direction is None else direction[0]
+        option = _option_in(each, trainer) or each
+        subject = direction[0] if direction is not None else option if option in said else each
         is_longer = any(other.startswith(each) or each.startswith(other) for other in kept)
         if subject not in said and not is_longer:
             said.add(subject)

@@ -198,6 +198,7 @@ RULES = (
             "premature-convergence",
             "no-op-updates",
             "reward-crash",
+            "returns-changed",
         ),
         dated_by=("entropy-collapsed", "premature-convergence", "no-op-updates"),
     ),
