@@ -10,7 +10,7 @@ from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import Assessment, Rule
 from ppo_top.rules.engine.terms import WARN
 from ppo_top.rules.engine.wording import format_value, label, num
-from ppo_top.text.format import dated, healthy_text
+from ppo_top.text.format import count, dated, healthy_text
 
 
 def collect_evidence(rule: Rule, assessment: Assessment, run: RuleContext) -> tuple[str, ...]:
@@ -115,4 +115,7 @@ def _member_line(finding: Finding, first: int, axis: Axis) -> str:
     after = f"then {later} update{'s' if later > 1 else ''} later" if later else "with it"
     if later < 0:
         after = "before"
-    return f"{after}: {finding.message}, {finding.since_word} {dated(axis, broke.step)}"
+    when = f"{finding.since_word} {dated(axis, finding.since.step)}"
+    if broke.row > finding.since.row:
+        when += f", a warning at {count(broke.step)}"
+    return f"{after}: {finding.message}, {when}"

@@ -118,6 +118,8 @@ def test_what_was_mild_for_long_broke_when_it_became_a_warning() -> None:
     )  # fmt: skip
     starts = [line.partition(":")[0] for line in diagnosis.evidence[:-1]]
     assert starts == ["before", "first", "with it"]
+    assert diagnosis.evidence[1].endswith("since step 30,000, a warning at 40,000")
+    assert diagnosis.evidence[2].endswith("since step 40,000")
     assert diagnosis.since.row == 40
 
 
