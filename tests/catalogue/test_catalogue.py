@@ -301,6 +301,20 @@ GUESSES = [
     ("ppo_reward_std", None),
     ("agent_0_reward", "reward_mean"),
     ("env_reward_scale", None),
+    ("policy_losses", "policy_loss"),
+    ("value_losses", "value_loss"),
+    ("td_errors", "critic_loss"),
+    ("losses", "total_loss"),
+    ("loss_mean", "total_loss"),
+    ("losses/mean_reward_gap", None),
+    ("entropies", "entropy"),
+    ("e_greed", "exploration_rate"),
+    ("e_greedy", "exploration_rate"),
+    ("Reward/(t)", "reward_mean"),
+    ("Average Episodic Reward/info", "reward_mean"),
+    ("Average Distance Covered (m)/episode", None),
+    ("Max Speed/episode", None),
+    ("charts/episode", "episode"),
 ]
 
 
