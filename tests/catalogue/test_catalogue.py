@@ -311,7 +311,6 @@ GUESSES = [
     ("e_greed", "exploration_rate"),
     ("e_greedy", "exploration_rate"),
     ("Reward/(t)", "reward_mean"),
-    ("Average Episodic Reward/info", "reward_mean"),
     ("Average Distance Covered (m)/episode", None),
     ("Max Speed/episode", None),
     ("charts/episode", "episode"),

@@ -68,9 +68,11 @@ _PRINTED_TUPLE = lazy_pattern(
 )
 """What Python 2 makes of `print("Episode", 3, "reward", 21.5)`."""
 _ROW_OF_NUMBERS = lazy_pattern(
-    r"(?:[\s|]*+(?:[-+\d.][\d.,e+-]*+|nan|inf|No Log))*+[\s|]*+$", re.IGNORECASE
+    r"(?:[\s|]*+(?:[-+\d.][\d.,e+-]*+%?+|nan|inf|No Log))*+[\s|]*+"
+    r"(?:(?:\[[^][]{0,40}+\]|\([^()]{0,40}+\))\s*+)?+$",
+    re.IGNORECASE,
 )
-"""The cells of a table; a line number stands before text."""
+"""The cells of a table, and perhaps a remark behind them; a line number stands before text."""
 
 
 class UnwrappedLine(NamedTuple):

@@ -3,7 +3,8 @@
 A notebook holds theirs as HTML; in issues and files it stands as Markdown, with tabs or aligned by
 blanks. Its columns are those of `NotebookProgressCallback` (transformers/utils/notebook.py), and of
 Unsloth, which adds the trainer's metrics with blanks around each slash. Other tables in text have a
-header that begins with a step and names a metric: `epoch  reward  kl`.
+header that begins with a step and names a metric: `epoch  reward  kl`. Their cells may be
+percentages, and a row may end in a remark: `10  -316.82  17.5%  [5s]`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ _PLAIN_HEADER = lazy_pattern(
 )
 """A line without numbers that begins with a step; quick to tell from most others."""
 _GAP = lazy_pattern(r"\s{2,}")
+_REMARK = lazy_pattern(r"(?<=\s)(?:\[[^][]{0,40}\]|\([^()]{0,40}\))\s*$")
+"""In brackets behind the last column, where it has no name."""
+_MAX_REMARK_CHARS = 50
 _RULE = lazy_pattern(r"[\s|:+=-]*-[\s|:+=-]*")
 _NAMES_WITH_BLANKS = (*_TAGS, "No Log", "No log")
 
@@ -48,8 +52,9 @@ class TableRow(NamedTuple):
 class TrainerColumns:
     """The columns of one table: their tags, and which of them is the step."""
 
-    def __init__(self, cells: Sequence[str], axis: str) -> None:
+    def __init__(self, cells: Sequence[str], axis: str, *, is_plain: bool = False) -> None:
         self._has_evaluation = "Validation Loss" in cells
+        self.is_plain = is_plain
         self.axis = axis
         self.width = len(cells)
         self.tags = tuple(self._tag_of(cell) for cell in cells)
@@ -72,9 +77,10 @@ class TrainerColumns:
             return None
         values = []
         for tag, cell in zip(self.tags[1:], cells[1:], strict=False):
-            number = parse_number(cell)
+            is_share = self.is_plain and cell.endswith("%")
+            number = parse_number(cell.removesuffix("%") if is_share else cell)
             if number is not None:
-                values.append((tag, number))
+                values.append((tag + "%" * is_share, number))
             elif cell.strip().lower() not in _NO_VALUE:
                 return None
         return TableRow(step, values, self.axis)
@@ -94,7 +100,8 @@ def _plain_columns(cells: Sequence[str]) -> TrainerColumns | None:
     axis = metric_names.step_axis(found[0])
     if axis is None or not _FEWEST_PLAIN_COLUMNS <= len(found) <= _MAX_COLUMNS or not all(found):
         return None
-    return TrainerColumns(found, axis) if any(map(metric_names.is_metric, found)) else None
+    is_table = any(map(metric_names.is_metric, found))
+    return TrainerColumns(found, axis, is_plain=True) if is_table else None
 
 
 # --- text ----------------------------------------------------------------------------------------
@@ -134,7 +141,11 @@ class TrainerTextTable:
     def _read_row(self, columns: TrainerColumns, text: str) -> list[TableRow] | None:
         if _RULE.fullmatch(text):
             return []
-        row = columns.row(_split_row(text, self._separator, columns.width))
+        if columns.is_plain and (remark := _REMARK.search(text[-_MAX_REMARK_CHARS:])):
+            text = text[: len(text) - len(remark[0])]
+        cells = _split_row(text, self._separator, columns.width)
+        may_be_cut = not columns.is_plain or self._separator != " "  # whose names may have blanks
+        row = columns.row(cells) if may_be_cut or len(cells) >= columns.width else None
         if row is not None:
             self._other_lines = 0
             return [row]

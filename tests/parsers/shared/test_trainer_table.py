@@ -134,6 +134,42 @@ def test_a_script_prints_its_header_once(layout: str) -> None:
     }
 
 
+@pytest.mark.parametrize("first", [-266.32, 31.5])
+def test_shares_and_a_remark_behind_the_last_column(first: float) -> None:
+    """A share keeps its sign as its name; what stands in brackets at the end of a row has none."""
+    text = f"""\
+     EP    Reward   DropRate      Loss       ε
+  ────────────────────────────────────────────
+      1   {first:7.2f}     14.0%   0.00000  1.0000  [0s]
+  saved models/best.keras
+     10   -316.82     17.5%   0.47705  0.8187  (5s)
+     20    -75.00      0.0%   0.25000  0.5000
+"""
+    output = parse_every_way(ConsoleParser, text.encode())
+    assert output.values_by_step() == {
+        "Reward": [(1, first), (10, -316.82), (20, -75.0)],
+        "DropRate%": [(1, 14.0), (10, 17.5), (20, 0.0)],
+        "Loss": [(1, 0.0), (10, 0.47705), (20, 0.25)],
+        "ε": [(1, 1.0), (10, 0.8187), (20, 0.5)],
+    }
+
+
+def test_a_remark_is_no_cell_of_a_column() -> None:
+    """A row with more cells than names, the last of them a number, belongs to another table."""
+    output = read("epoch  reward  kl\n10  2.5  0.1  [0s] 7\n20  3.5  0.2  9\n30  4.5  0.3\n")
+    assert output.values_by_step() == {"reward": [(30, 4.5)], "kl": [(30, 0.3)]}
+
+
+def test_names_with_blanks_are_not_taken_apart() -> None:
+    """As pandas prints a frame: which words of the header are a name shows in no row."""
+    output = read(
+        "   episode length  cumulative reward  average reward learning rate\n"
+        "0             700               12.0        0.017143          1e-3\n"
+        "1             919               23.0        0.025027          1e-3\n"
+    )
+    assert output.points == {}
+
+
 def test_another_table_is_no_training() -> None:
     """Without a metric, or with two columns, it may be anything."""
     assert (
