@@ -101,6 +101,27 @@ def test_names_that_say_which_steps_they_count_wait_for_nothing() -> None:
         assert {len(points) for points in batch.points} == {1}
 
 
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize("rows", [1, 3, 9])
+def test_how_many_timesteps_there_will_be_is_no_step(read: ReadTable, rows: int) -> None:
+    """A total that stays, beside timesteps that rise up to it; one row alone does not tell."""
+    done = [100 * row for row in range(1, rows + 1)]
+    found = read([(each, 100_000) for each in done], "timestep", "total_timesteps")
+    assert found.steps("reward") == (done if rows > 1 else [100_000])
+    assert found.values("total_timesteps") == [100_000] * rows
+
+
+@pytest.mark.parametrize("read", READERS)
+@pytest.mark.parametrize(
+    "steps", [[1, 2, 3, 4, 5], [200, 200, 200, 200, 200], [90, 20, 90, 20, 90]]
+)
+def test_a_total_that_rises_is_the_step(read: ReadTable, steps: list[int]) -> None:
+    """Whatever the timesteps beside it count."""
+    so_far = list(accumulate(steps, initial=7))[1:]
+    found = read(list(zip(steps, so_far, strict=True)), "timestep", "total_timesteps")
+    assert found.steps("reward") == so_far
+
+
 @given(st.integers(5, 60), st.randoms(use_true_random=False), st.sampled_from(READERS))
 def test_lengths_of_any_course(count: int, draw: random.Random, read: ReadTable) -> None:
     """Whatever the lengths, no step falls unless the first four rise by chance."""

@@ -1,4 +1,7 @@
-"""Tells the steps of one episode from those of all so far, in rows that say an episode as well."""
+"""Tells the steps of one episode from those of all so far, in rows that say an episode as well.
+
+And those so far from how many there will be: `"timestep": 300, "total_timesteps": 100000`.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,12 @@ from typing import Generic, TypeVar
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.names.axes import find_step_key
-from ppo_top.parsers.shared.names.metric_names import counts_episodes, is_bare_count
+from ppo_top.parsers.shared.names.metric_names import (
+    counts_episodes,
+    is_bare_count,
+    normalise,
+    step_axis,
+)
 from ppo_top.parsers.shared.text.number_text import as_step
 
 ENOUGH_ROWS = 4
@@ -19,6 +27,9 @@ _SHORT_EPISODE, _SHORT_EPISODES = 0.3, 0.05
 and several are never: the first row may stand in the midst of a long one."""
 _SURE_NAMES = frozenset({"steps", "episodes"})
 """Running counts of the old baselines and of PFRL."""
+
+_TOTAL = "totaltimesteps"
+"""Of all so far, or of the whole training; the latter stays as it is."""
 
 _MAX_WAITING = 64
 WaitingRow = TypeVar("WaitingRow")
@@ -48,6 +59,22 @@ def count_names(names: tuple[str, ...]) -> tuple[str, str] | None:
     episode = next(filter(counts_episodes, names), None)
     steps = next(filter(is_bare_count, names), None)
     return None if episode is None or steps is None else (episode, steps)
+
+
+@lru_cache(maxsize=256)
+def total_names(names: tuple[str, ...]) -> tuple[str, str] | None:
+    """The names of a total of timesteps and of steps beside it; None if one is not there."""
+    total = find_step_key(names)
+    if total is None or normalise(total) != _TOTAL:
+        return None
+    rest = [name for name in names if step_axis(name) in ("timesteps", "step") and name != total]
+    return (total, rest[0]) if rest else None
+
+
+def is_planned(seen: Sequence[tuple[int, int]]) -> bool:
+    """Whether a total stays, and the steps beside it rise up to it at most."""
+    totals, steps = {total for total, _ in seen}, [step for _, step in seen]
+    return len(totals) == 1 and steps[0] < steps[-1] <= max(totals) and _rises(steps)
 
 
 def counting_on(seen: Sequence[EpisodeAndSteps]) -> str:
@@ -111,6 +138,7 @@ class TableStep(Generic[WaitingRow]):
         self._waiting: list[WaitingRow] = []
         self._names: tuple[str, ...] | None = None
         self._seen: list[EpisodeAndSteps] = []
+        self._totals: list[tuple[int, int]] = []
         self._dropped: frozenset[str] = frozenset()
         self._is_open = False
 
@@ -138,6 +166,7 @@ class TableStep(Generic[WaitingRow]):
         found = count_names(self._names)
         is_sure = found is None or set(names) >= _SURE_NAMES
         self._is_open = not is_sure and found is not None and find_step_key(names) == found[1]
+        self._is_open |= total_names(self._names) is not None
 
     def key_of(self, names: Sequence[str]) -> str | None:
         """The column of the step, or None if rows have to be counted."""
@@ -152,10 +181,14 @@ class TableStep(Generic[WaitingRow]):
     def hold(self, row: WaitingRow, numbers: Mapping[str, float | None]) -> Sequence[WaitingRow]:
         """Keep one of the first rows; all of them once they tell where the step is."""
         self._waiting.append(row)
-        if (counts := read_counts(numbers)) is not None:
+        if (totals := total_names(self._names or ())) is not None:
+            total, step = (as_step(numbers.get(name)) for name in totals)
+            if total is not None and step is not None:
+                self._totals.append((total, step))
+        elif (counts := read_counts(numbers)) is not None:
             self._seen.append(counts)
-        is_enough = len(self._seen) >= ENOUGH_ROWS or len(self._waiting) >= _MAX_WAITING
-        return self.release() if is_enough else ()
+        is_enough = max(len(self._seen), len(self._totals)) >= ENOUGH_ROWS
+        return self.release() if is_enough or len(self._waiting) >= _MAX_WAITING else ()
 
     def release(self) -> Sequence[WaitingRow]:
         """The rows that wait, if any: there are no more to look at."""
@@ -166,6 +199,8 @@ class TableStep(Generic[WaitingRow]):
         names = self._names or ()
         if counting != STEPS:
             self._dropped = frozenset(filter(is_bare_count, names))
+        if self._totals and is_planned(self._totals):
+            self._dropped = frozenset(filter(None, (total_names(names) or ())[:1]))
         if counting == NEITHER:
             self._dropped |= frozenset(filter(counts_episodes, names))
         rows, self._waiting = self._waiting, []
