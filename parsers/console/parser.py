@@ -26,6 +26,7 @@ from ppo_top.parsers.shared.text.plain_text import to_plain_text
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _PEEK_BYTES = 1024
+_MOST_BARS_A_LINE = 64
 _MAX_TORN_CHARS = 1 << 20
 _NEWLINE, _DASH, _BRACE, _BAR = b"\n-{|"
 
@@ -146,22 +147,32 @@ class ConsoleParser:
 
     def _read_line(self, segment: Segment) -> str:
         """Read all values of a line; return its plain text."""
-        shown = text = to_plain_text(segment.data)
+        shown = to_plain_text(segment.data)
         if len(shown) != len(segment.data) and is_damaged(segment.data, segment.offset):
             return self._drop_damaged(segment, shown)
         self._is_after_bar = False
-        bar = progress_bars.find_bar(shown)
-        if bar is not None:
-            self._is_torn = bool(self._open_text)
-            self._is_after_bar = self._reader.follow_bar(bar)
-            self._reader.add_bar_values(bar, shown[: bar.end], self._is_after_bar)
-            text = shown[bar.end :] if bar.end else ""
+        text = self._read_bars(shown)
         if text.strip():
             self._is_after_bar = False
             self._read_printed(text, segment)
         elif segment.newline:
             self._end_open_line()
         return shown
+
+    def _read_bars(self, text: str) -> str:
+        """Read the bars that a text begins with; what stands behind them.
+
+        In the output of a notebook's cell no carriage return need part one from the next.
+        """
+        for _ in range(_MOST_BARS_A_LINE):
+            bar = progress_bars.find_bar(text)
+            if bar is None:
+                break
+            self._is_torn = bool(self._open_text)
+            self._is_after_bar = self._reader.follow_bar(bar)
+            self._reader.add_bar_values(bar, text[: bar.end], self._is_after_bar)
+            text = text[bar.end :] if bar.end else ""
+        return text
 
     def _drop_damaged(self, segment: Segment, shown: str) -> str:
         """A line with zeros or control bytes inside costs only itself, and no bar before them."""

@@ -92,6 +92,35 @@ def test_values_in_the_name_of_a_bar() -> None:
     assert "eval reward" not in read.points
 
 
+@pytest.mark.parametrize("end", ["\r", ""])
+def test_bars_drawn_one_behind_the_other(end: str) -> None:
+    """A line that follows has the step of the last one, with carriage returns between or none."""
+    bars = [
+        f"Episodes: {done // 10:3}%|#   | {done}/1000 [{done}:00<207:04, 75.9s/it]{end}"
+        for done in range(41)
+    ]
+    lines = [
+        "".join(bars[begin : begin + 11])
+        + f"Episode {begin + 10}\tAverage Reward: {begin}.5\nsaved\n"
+        for begin in (0, 10, 20, 30)
+    ]
+    output = parse_every_way(ConsoleParser, "".join(lines).encode())
+    assert output.values_by_step() == {
+        "Episode": [(10, 10.0), (20, 20.0), (30, 30.0), (40, 40.0)],
+        "Average Reward": [(10, 0.5), (20, 10.5), (30, 20.5), (40, 30.5)],
+    }
+
+
+def test_values_beside_bars_drawn_one_behind_the_other() -> None:
+    """Each is read, at the step of its own bar."""
+    text = "".join(
+        f"Training:  {done}%|#  | {done}/100 [00:0{done}<01:40, 1.0it/s, reward={done}.5]"
+        for done in range(1, 9)
+    )
+    output = parse_every_way(ConsoleParser, f"{text}\n".encode())
+    assert output.values_by_step() == {"reward": [(done, done + 0.5) for done in range(1, 9)]}
+
+
 def test_what_a_bar_is_of_is_no_value() -> None:
     """`Critic epoch 3` is the bar of an epoch; `Reward: 21.5` is a value."""
     bars = [f"Critic epoch {n}:  10%|#         | 1/10 [00:01<00:09, 1.0it/s]\r" for n in (3, 4)]
