@@ -3,6 +3,7 @@
     [{"step": 2048, "reward": 21.5, "kl": 0.01}, ...]
     {"config": {"lr": 0.0003}, "history": [{"step": 2048, "reward": 21.5}, ...]}
     {"rewards": [21.5, 23.1, ...], "losses": [0.9, 0.7, ...], "rows": [{"fps": 60}, ...]}
+    {"metrics": {"reward": [{"step": 2048, "value": 21.5}, ...], "kl": [...]}}
     [21.5, 23.1, ...] in a file whose name says what they are: rewards.json
     {"0": 21.5, "1": 23.1, ...} likewise
     [{"algorithm": "DQN", "episode_rewards": [21.5, ...]}, ...], each of them a run

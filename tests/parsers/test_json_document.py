@@ -144,6 +144,23 @@ def test_lists_of_rows_that_measure_other_things_are_read() -> None:
     assert len(found["step"]) == 10
 
 
+@pytest.mark.parametrize("within", ["", "metrics"])
+def test_a_list_of_values_at_steps_is_called_as_its_list(within: str) -> None:
+    """Each metric has one; they may lie within another object, and need not be equally long."""
+    lists = {
+        "train/kl": [{"step": 10 * n, "value": 0.01 * n, "epoch": 0.5} for n in range(1, 9)],
+        "train/reward": [{"step": 20 * n, "value": float(n)} for n in range(1, 5)],
+        "samples": [{"step": 20, "value": "a text"}, {"step": 40, "value": "another"}],
+    }
+    found = read({"metadata": {"gpus": 1}, **({within: lists} if within else lists)})
+    prefix = f"{within}/" * bool(within)
+    values = found.values_by_step()
+    assert values[f"{prefix}train/kl"] == [(10 * n, 0.01 * n) for n in range(1, 9)]
+    assert values[f"{prefix}train/reward"] == [(20 * n, float(n)) for n in range(1, 5)]
+    assert not [tag for tag in values if "value" in tag or "samples" in tag]
+    assert not found.counts_updates
+
+
 def test_a_run_just_begun_has_one_number_in_each_list() -> None:
     """If a list says the step and another one is a metric."""
     document = {"steps": [1000], "episodes": [10], "metrics": {"critic_loss": [6.5], "q": [1]}}

@@ -32,6 +32,7 @@ _SAME_COUNT = (0.5, 1.1)
 """Between these shares of a run's last step ends a list of steps that counts as the run does."""
 
 _PAIR = 2
+_VALUE = "value"
 
 _Row = dict[str, object]
 
@@ -49,15 +50,38 @@ def read_document(document: object) -> Batch:
 
 
 def _tables_of(document: object) -> list[list[_Row]]:
-    """The list of rows, or those that an object holds, the longest first."""
+    """The list of rows, or those that an object holds, the longest first.
+
+    Lists of one metric's values, each at its step, may lie deeper in it.
+    """
     named = {"": document} if isinstance(document, list) else {}
     named = document if isinstance(document, dict) else named
-    found = [
-        [_row_of(name, row) for row in value if isinstance(row, dict)] or _pairs_of(name, value)
+    found = {
+        name: _values_of(name, value)
+        or [_row_of(name, row) for row in value if isinstance(row, dict)]
+        or _pairs_of(name, value)
         for name, value in named.items()
         if isinstance(value, list)
-    ]
-    return sorted(filter(None, found), key=len, reverse=True)
+    }
+    for name, value in flatten(_measured(named)):
+        if name not in named and isinstance(value, list):
+            found[name] = _values_of(name, value)
+    return sorted(filter(None, found.values()), key=len, reverse=True)
+
+
+def _values_of(name: str, value: Sequence[object]) -> list[_Row]:
+    """The rows of `"loss": [{"step": 10, "value": 0.5}, ...]`; none if it is something else."""
+    rows = [row for row in value if isinstance(row, dict)]
+    if not name or len(rows) < len(value) or not all(map(_is_value_at_step, rows)):
+        return []
+    return [{name if key == _VALUE else key: row[key] for key in row} for row in rows]
+
+
+def _is_value_at_step(row: _Row) -> bool:
+    """Whether a row has a value, and beside it only its step, time and other counts."""
+    others = [key for key in row if key != _VALUE]
+    is_value = isinstance(row.get(_VALUE), int | float)
+    return is_value and step_of(row) is not None and all(map(_is_axis, others))
 
 
 def _row_of(table: str, row: Mapping[str, object]) -> _Row:
@@ -153,8 +177,12 @@ def lists_of(document: object) -> dict[str, list[float]]:
     """The lists of numbers that an object holds, but for those of its settings."""
     if not isinstance(document, dict):
         return {}
-    measured = {name: value for name, value in document.items() if name not in _SETTINGS_KEYS}
-    return {tag: curve for tag, value in flatten(measured) if (curve := curve_of(tag, value))}
+    found = flatten(_measured(document))
+    return {tag: curve for tag, value in found if (curve := curve_of(tag, value))}
+
+
+def _measured(document: Mapping[str, object]) -> dict[str, object]:
+    return {name: value for name, value in document.items() if name not in _SETTINGS_KEYS}
 
 
 def curve_of(tag: str, value: object) -> list[float] | None:
