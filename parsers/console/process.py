@@ -115,6 +115,11 @@ class ProcessStream:
 
         Where it is labelled as an evaluation's, its step is that of the training, if that says any.
         """
+        if baseline_rest := evaluation_part.text_behind_baseline(text):
+            found = self.templates.parse_line(baseline_rest)
+            self.templates.pop_last_used()
+            if found is not None:
+                return evaluation_part.as_baseline(found)
         if count_rest := evaluation_part.text_behind_count(text):
             found = self.templates.parse_line(count_rest)
             self.templates.pop_last_used()

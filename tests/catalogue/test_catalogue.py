@@ -314,6 +314,7 @@ GUESSES = [
     ("Average Distance Covered (m)/episode", None),
     ("Max Speed/episode", None),
     ("charts/episode", "episode"),
+    ("random/mean_reward", None),
 ]
 
 

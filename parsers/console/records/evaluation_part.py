@@ -33,6 +33,11 @@ _COUNTED = lazy_pattern(
     r"\W{0,8}(?:eval(?:uation)?|test)\s{1,8}\d{1,9}\s?/\s?\d{1,9}\b[\s:|,-]{1,8}", re.I
 )
 """`Test 20/100  Score: 2.60`: so many of the episodes of an evaluation are done."""
+_BASELINE = lazy_pattern(
+    r"\W{0,8}random(?:[ _-](?:agent|policy|player|baseline))?\s?[\]):|]\W{0,8}", re.IGNORECASE
+)
+_MAX_BASELINE_CHARS = 40
+"""Of what may stand before its numbers."""
 _MAX_KINDS = 256
 _FEWEST_PAIRS = 2
 """Of a line, for the label to be about all of them: in `[eval] loss=0.5` it is part of the name."""
@@ -48,6 +53,20 @@ def text_behind_count(text: str) -> str:
     """What follows in `Test 20/100  Score: 2.60`; "" in other lines."""
     found = _COUNTED.match(text)
     return text[found.end() :] if found else ""
+
+
+def text_behind_baseline(text: str) -> str:
+    """What follows in `[Random Agent]: mean_reward: 2.5`; "" in other lines."""
+    if "random" not in text[:_MAX_BASELINE_CHARS].lower():
+        return ""
+    found = _BASELINE.match(text)
+    return text[found.end() :] if found else ""
+
+
+def as_baseline(found: ConsoleRecord) -> ConsoleRecord:
+    """The record as that of random actions, with which a script compares its training."""
+    values = [(f"random/{tag}", value) for tag, value in found.values if step_axis(tag) is None]
+    return ConsoleRecord(values, None, "", time=found.time, is_evaluation=True)
 
 
 def lone_reward(text: str) -> ConsoleRecord | None:

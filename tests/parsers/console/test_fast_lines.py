@@ -98,6 +98,8 @@ LINES = st.sampled_from(
         "Evaluating...",
         "EVALUATION RESULTS (100 episodes)",
         "mean score: {}",
+        "[DQN Agent] : score: {}, reward: {}",
+        "[Random Agent] : score: {}, reward: {}",
         "Episode {}, global step {}, rewards: {{'reward': {}, 'cost': {}}}",
     )
 )

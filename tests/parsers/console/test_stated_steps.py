@@ -521,3 +521,35 @@ def test_episodes_that_end_out_of_order_are_counted_on() -> None:
     assert parse_every_way(ConsoleParser, again.encode()).steps("reward")[-6:] == list(
         range(80, 86)
     )
+
+
+@pytest.mark.parametrize(
+    ("own", "baseline"),
+    [
+        ("[DQN Agent]\t:\t", "[Random Agent]\t:\t"),
+        ("", "Random policy: "),
+        ("", "[RANDOM] "),
+        ("trained | ", "random baseline | "),
+    ],
+)
+def test_random_actions_beside_the_training_are_not_its_own(own: str, baseline: str) -> None:
+    """A script that prints their rewards compares the agent with them."""
+    lines = [
+        f"Episode: {100 * n}, epsilon: 0.{9 - n}\n"
+        f"{own}mean_reward: {n}.5, mean_length: {n}0\n"
+        f"{baseline}mean_reward: -7.5, mean_length: 90\n"
+        for n in range(1, 5)
+    ]
+    read = parse_every_way(ConsoleParser, "".join(lines).encode())
+    assert read.values("mean_reward") == [1.5, 2.5, 3.5, 4.5]
+    assert read.steps("mean_reward") == [100, 200, 300, 400]
+    assert read.values("random/mean_reward") == [-7.5] * 4
+    assert read.steps("random/mean_reward") == [100, 200, 300, 400]
+
+
+def test_a_random_seed_is_no_baseline() -> None:
+    """Nor is a word in the midst of a line."""
+    text = "Random seed: 7\nEpisode 1, reward: 2.5, random actions: 30\nRandom: yes\n"
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.values("reward") == [2.5]
+    assert not [tag for tag in read.points if tag.startswith("random/")]
