@@ -44,6 +44,7 @@ from ppo_top.catalogue.options import (
     option_default,
     option_name,
     options,
+    setting_name,
     total_steps,
 )
 from ppo_top.catalogue.printed_runs import printed_run
@@ -110,6 +111,7 @@ __all__ = [
     "options",
     "printed_run",
     "reward_by_name",
+    "setting_name",
     "suggested_alias",
     "term",
     "total_steps",

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from functools import cache, lru_cache
 
+from ppo_top.catalogue.families import GRPO, ON_POLICY, RLHF
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows, trainer_tables
 from ppo_top.catalogue.trainers import Trainer
 from ppo_top.model import ConfigValue
@@ -15,6 +16,8 @@ ANY_TRAINER = "*"
 MAIN_ALGORITHMS = ("", "PPO", "GRPO", "RLOO", "GRPO/RLOO")
 """The algorithms of a trainer's plain lines; others have lines such as `sb3/SAC`."""
 
+
+_CLIPPING_FAMILIES = frozenset({ON_POLICY, RLHF, GRPO})
 
 DEFAULT_TOTAL_OPTIONS = ("total_timesteps", "max_steps", "total_iterations")
 """Options that may hold the total of an unknown trainer's run."""
@@ -99,6 +102,16 @@ def hyperparameter(key: str, trainer: str = "") -> str | None:
 
 
 @lru_cache(maxsize=4096)
+def setting_name(key: str, trainer: Trainer) -> str:
+    """The canonical name of a setting in a run of this trainer, else the one that it has.
+
+    A bare `epsilon` is the clip range where a policy is clipped; others explore with it.
+    """
+    found = hyperparameter(key, trainer.id) or key
+    is_bare = _normalise_key(key).rpartition(".")[2] == "epsilon"
+    return key if is_bare and trainer.family not in _CLIPPING_FAMILIES else found
+
+
 def option(trainer: Trainer, canonical: str) -> Option | None:
     """The table line of a trainer (and its algorithm) for an option, or None."""
     table = trainer_tables().get(trainer.id)

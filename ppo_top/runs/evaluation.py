@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 
-from ppo_top.catalogue import MACHINE_GROUP, OTHER_GROUP, Trainer, concept, hyperparameter
+from ppo_top.catalogue import MACHINE_GROUP, OTHER_GROUP, Trainer, concept, setting_name
 from ppo_top.model import ConfigValue, Finding, Profile
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
@@ -231,7 +231,7 @@ class Evaluation:
         config: dict[str, ConfigValue] = {}
         for source in sorted(self._sources, key=lambda each: (-each.rank, each.key)):
             for key, value in source.config.items():
-                config.setdefault(hyperparameter(key, selection.trainer.id) or key, value)
+                config.setdefault(setting_name(key, selection.trainer), value)
         for stream in selection.streams:
             name = CONFIG_FROM_TRACKS.get(stream.concept)
             first = next((part.values[0] for part in stream.parts if part.values), None)

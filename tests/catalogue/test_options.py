@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ppo_top.catalogue import (
+    UNKNOWN_TRAINER,
     Option,
     Trainer,
     canonical_names,
@@ -15,6 +16,7 @@ from ppo_top.catalogue import (
     option_default,
     option_name,
     options,
+    setting_name,
     total_steps,
     trainer_tables,
 )
@@ -94,6 +96,25 @@ def test_every_line_leads_back_to_itself(line: Option) -> None:
     trainer = "" if line.trainer == "*" else line.trainer.partition("/")[0]
     assert hyperparameter(line.name, trainer) == line.canonical
     assert trainer == "" or trainer in trainer_tables()
+
+
+@pytest.mark.parametrize(
+    ("family", "epsilon"),
+    [
+        ("on-policy", "clip_range"),
+        ("grpo", "clip_range"),
+        ("rlhf", "clip_range"),
+        ("value-based", "config/epsilon"),
+        ("off-policy", "config/epsilon"),
+        ("unknown", "config/epsilon"),
+    ],
+)
+def test_who_does_not_clip_explores_with_epsilon(family: str, epsilon: str) -> None:
+    """Where nothing shows the family, the name stays as it is. Others are clear."""
+    trainer = UNKNOWN_TRAINER._replace(family=family)
+    assert setting_name("config/epsilon", trainer) == epsilon
+    assert setting_name("clip_epsilon", trainer) == "clip_range"
+    assert setting_name("my_own", trainer) == "my_own"
 
 
 def test_canonical_names_stand_for_themselves() -> None:
