@@ -172,6 +172,8 @@ class ConsoleParser:
             self._is_after_bar = self._reader.follow_bar(bar)
             self._reader.add_bar_values(bar, text[: bar.end], self._is_after_bar)
             text = text[bar.end :] if bar.end else ""
+            if not text:
+                break
         return text
 
     def _drop_damaged(self, segment: Segment, shown: str) -> str:

@@ -33,9 +33,9 @@ _PLAIN_HEADER = lazy_pattern(
 )
 """A line without numbers that begins with a step; quick to tell from most others."""
 _GAP = lazy_pattern(r"\s{2,}")
-_REMARK = lazy_pattern(r"(?<=\s)(?:\[[^][]{0,40}\]|\([^()]{0,40}\))\s*$")
+_REMARK = lazy_pattern(r"(?<=\s)(?:\[[^][]{0,40}\]|\([^()]{0,40}\))$")
 """In brackets behind the last column, where it has no name."""
-_MAX_REMARK_CHARS = 50
+_REMARK_ENDS = ("]", ")")
 _RULE = lazy_pattern(r"[\s|:+=-]*-[\s|:+=-]*")
 _NAMES_WITH_BLANKS = (*_TAGS, "No Log", "No log")
 
@@ -77,10 +77,11 @@ class TrainerColumns:
             return None
         values = []
         for tag, cell in zip(self.tags[1:], cells[1:], strict=False):
-            is_share = self.is_plain and cell.endswith("%")
-            number = parse_number(cell.removesuffix("%") if is_share else cell)
+            number = parse_number(cell)
+            if number is None and self.is_plain and cell.endswith("%"):
+                tag, number = f"{tag}%", parse_number(cell[:-1])
             if number is not None:
-                values.append((tag + "%" * is_share, number))
+                values.append((tag, number))
             elif cell.strip().lower() not in _NO_VALUE:
                 return None
         return TableRow(step, values, self.axis)
@@ -141,8 +142,8 @@ class TrainerTextTable:
     def _read_row(self, columns: TrainerColumns, text: str) -> list[TableRow] | None:
         if _RULE.fullmatch(text):
             return []
-        if columns.is_plain and (remark := _REMARK.search(text[-_MAX_REMARK_CHARS:])):
-            text = text[: len(text) - len(remark[0])]
+        if text.endswith(_REMARK_ENDS) and columns.is_plain:
+            text = _REMARK.sub("", text)
         cells = _split_row(text, self._separator, columns.width)
         may_be_cut = not columns.is_plain or self._separator != " "  # whose names may have blanks
         row = columns.row(cells) if may_be_cut or len(cells) >= columns.width else None
