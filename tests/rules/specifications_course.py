@@ -94,6 +94,8 @@ ENTROPY_PAIRS = (
 EPISODE_PAIRS = (
     Contrast("episodes-of-one-step", "nothing was learned", {"ep_len": 1.0, "reward_mean":
          flat}, {"reward_mean": rise}, WARN, 0),
+    Contrast("episodes-of-one-step", "a length was measured", {"ep_len": 1.0, "reward_mean": flat},
+         {"ep_len": 0.0}),
     Contrast("episodes-of-one-step", "twenty episodes of one step were the first", {"ep_len":
          within(0, 21, 1.0, 50.0), "reward_mean": flat}, {"ep_len": within(0, 20, 1.0, 50.0)},
          WARN, 0),

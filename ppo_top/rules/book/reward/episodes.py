@@ -12,10 +12,11 @@ from ppo_top.rules.engine.wording import num
 def one_step_episodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Every episode ends after one step, and nothing is learned from them.
 
-    There are tasks of a single step, which may be learned all the same.
+    There are tasks of a single step, which may be learned all the same. A length that was never
+    above 0 was never measured.
     """
     history = run.histories["ep_len"]
-    if history.last > limits["steps"]:
+    if history.last > limits["steps"] or history.high <= 0.0:
         return None
     once_longer = history.high > 2.0 * limits["steps"]
     points = int(limits["points_after"] if once_longer else limits["points"])
