@@ -101,7 +101,6 @@ def hyperparameter(key: str, trainer: str = "") -> str | None:
     return next((known[end] for end in ends if end in known), None)
 
 
-@lru_cache(maxsize=4096)
 def setting_name(key: str, trainer: Trainer) -> str:
     """The canonical name of a setting in a run of this trainer, else the one that it has.
 
@@ -112,6 +111,7 @@ def setting_name(key: str, trainer: Trainer) -> str:
     return key if is_bare and trainer.family not in _CLIPPING_FAMILIES else found
 
 
+@lru_cache(maxsize=4096)
 def option(trainer: Trainer, canonical: str) -> Option | None:
     """The table line of a trainer (and its algorithm) for an option, or None."""
     table = trainer_tables().get(trainer.id)
