@@ -80,6 +80,19 @@ def bump(height: float, last: int = 33) -> DrawnColumns:
     return {"reward_mean": lambda i: jitter(i, 1.0) + height * (30 <= i <= last)}
 
 
+def jump(height: float, dip: float = 0.0, peak: float = 0.0) -> DrawnColumns:
+    """Noise, and a reward that is higher from the fourth update on, but for dips or a peak."""
+
+    def reward(i: int) -> float:
+        dips = dip * (i in (8, 14, 20, 26))
+        return jitter(i, 1.0) + height * (i >= 3) + peak * (i == 20) - dips
+
+    return {"reward_mean": reward}
+
+
+MAYBE_WINDOWS = RowLog(sample=Sample(), ended=True)
+"""Nothing says whether its rows are moving means."""
+
 FEW_EQUAL: DrawnColumns = {"reward_mean": 5.0, "ep_len": lambda i: 500.0 + i % 2}
 """Two episodes an update, all of the same reward."""
 
@@ -103,6 +116,12 @@ UNLEARNED_PAIRS = (
     Contrast("reward-wrong-way", "a hundred episodes earned far more at the start", {"reward_mean":
          lambda i: jitter(i, 1) + 7.0 * (i < 6), "ep_len": 50.0}, {"reward_mean": lambda i:
          jitter(i, 1) + 4.0 * (i < 6)}, WARN, 0, count=200, log=LEFT),
+    Contrast("reward-never-moves", "few rewards were far above its start", {**jump(5.5, dip=2.0),
+         "ep_len": 50.0}, jump(6.5, dip=2.0), WARN, WATCH, count=30, log=MAYBE_WINDOWS),
+    Contrast("reward-never-moves", "its gain is far from sure", {**jump(4.5), "ep_len": 50.0},
+         jump(5.0), WARN, WATCH, count=30, log=MAYBE_WINDOWS),
+    Contrast("reward-never-moves", "it once was higher still", {**jump(6.5, peak=2.0), "ep_len":
+         50.0}, jump(6.5, peak=1.6), WARN, WATCH, count=30, log=MAYBE_WINDOWS),
     Contrast("reward-never-moves", "its best was hardly more than noise", {**HOPELESS,
          **bump(6.3)}, bump(10.0), WARN, 0, log=RowLog(ended=True, left_open=True)),
     Contrast("reward-never-moves", "more may still be gained", {**HOPELESS, **bump(6.3)}, {}, WARN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.model import Severity
+from ppo_top.model import Profile, Severity
 from ppo_top.rules.judge import Judge
 from tests.rules.cases import flat
 from tests.rules.specifications_course import dips, sinks
@@ -43,6 +43,17 @@ def test_what_is_said_of_it(reward: DrawnColumn, said: str) -> None:
     judge.end_run()
     messages = [f.message for f in judge.findings if f.rule == RULE]
     assert messages[-1].startswith(f"{said} in ")
+
+
+def test_a_reward_mostly_above_its_start_is_not_said_to_have_gained_nothing() -> None:
+    """Its rows may be moving means, so that it may be chance: that is all that is said."""
+    about = Profile("sb3", "on-policy")
+    rewards: DrawnColumns = {"reward_mean": lambda i: jitter(i, 1.0) + 5.0 * (i >= 3)}
+    judge = judged(about, draw_rows({**CTRL_COLUMNS, **rewards, "ep_len": 50.0}, 30))
+    judge.end_run()
+    (found,) = (f for f in judge.findings if f.rule == RULE and f.cleared is None)
+    assert found.message == "reward rose above -0.0212, but by no more than noise"
+    assert found.severity == Severity.WATCH
 
 
 @pytest.mark.parametrize(("gain", "noise", "last"), [(8.0, 2.0, 20), (20.0, 4.0, 12)])

@@ -16,6 +16,7 @@ from ppo_top.rules.engine.reward.course import (
     RewardCourse,
 )
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
     CRIT,
@@ -51,6 +52,9 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if not level:
         return borderline(reward.history.last)
     message = f"{_unlearned(run, reward)} in {reward.count} updates"
+    if _may_have_gained(reward, limits) and not proven:
+        level = min(level, WATCH)
+        message = f"reward rose above {num(reward.baseline)}, but by no more than noise"
     if _rose_before(run) or (run.may_be_part(limits["paste_rows"]) and not proven):
         level = min(level, WATCH)
     if run.resumed:
@@ -66,6 +70,17 @@ def _rises(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
         return reward.rising
     above = reward.rising and reward.smooth > reward.baseline
     return above or reward.rise > limits["end_rise"]
+
+
+def _may_have_gained(reward: RewardCourse, limits: RuleLimits) -> bool:
+    """Whether the reward was mostly far above its start, as a share of all that it ranged over.
+
+    It may be by chance, after few episodes, but to say that nothing was gained would be wrong.
+    """
+    span = reward.history.high - reward.history.low
+    near_sure = reward.gain > limits["above_noise"] * reward.sd
+    share = limits["above_near"] if near_sure else limits["above"]
+    return median(reward.recent) - reward.baseline > share * span
 
 
 def _hardly_gained(reward: RewardCourse, limits: RuleLimits) -> bool:
@@ -226,6 +241,9 @@ RULES = (
             "end_looks": 3,
             "end_rise": 2.5,
             "end_gain": 4.0,
+            "above": 0.75,
+            "above_near": 0.65,
+            "above_noise": 2.5,
             "end_points": 6,
             "end_episodes": 60,
             "paste_rows": 12,
