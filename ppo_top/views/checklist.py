@@ -193,8 +193,10 @@ def _by_itself(run: Run, track: Track, seen: int, *, settled: bool) -> tuple[Sta
 def _is_spent(track: Track, seen: int) -> bool:
     """Whether nothing is left of what should stay above 0; it never was below (a density's is)."""
     share = SPENT_SHARES.get(track.concept)
+    if share is None:
+        return False
     low, high = (each.index_of_best(track.values, seen) for each in (track.lows, track.highs))
-    if share is None or low is None or high is None or track.values[low] < 0.0:
+    if low is None or high is None or track.values[low] < 0.0:
         return False
     return track.values[seen - 1] <= share * track.values[high]
 
