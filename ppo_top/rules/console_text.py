@@ -48,7 +48,10 @@ _SENTENCES = (
     # after a log level on the same line, the traceback is of an exception that was caught
     ("crashed:crit", rf"^(?:(?!{_LOG_LEVEL}).)*Traceback \(most recent call last\)"),
     ("numpy-warning:watch", r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter"),
-    (LAST_ERROR, r"^[A-Za-z_][\w.]*(?:Error|Exception|KeyboardInterrupt)(?::|$)"),
+    (
+        LAST_ERROR,
+        r"^(?:[A-Za-z_][\w.]*)?(?:Error|Exception|KeyboardInterrupt)(?:\(\w+\))?(?::|$)",
+    ),
 )
 
 _HINTS = (

@@ -210,7 +210,7 @@ class Judge:
             finding.evidence = (*finding.evidence, text)[-2 * MAX_EVIDENCE_LINES :]
             finding.record_version(self._context.mark.row)
             if text.startswith(STOPPED_BY_HAND):
-                self._found.clear(index, self._context.mark)
+                self._found.clear(index, finding.opened)  # it never held
 
     def skipped_rules(self) -> list[SkippedRule]:
         """Rules that do not apply to this run so far, and why."""

@@ -144,6 +144,10 @@ def _value_now(run: Run, finding: Finding, row: int) -> str:
 
 
 def cleared_findings(run: Run, row: int) -> tuple[Finding, ...]:
-    """The findings that had cleared by a row, the newest first."""
-    cleared = [(f.cleared.row, f) for f in run.findings if f.cleared and f.cleared.row <= row]
+    """The findings that had cleared by a row, the newest first, without those that never held."""
+    cleared = [
+        (f.cleared.row, f)
+        for f in run.findings
+        if f.cleared and f.opened.row < f.cleared.row <= row
+    ]
     return tuple(f for _, f in sorted(cleared, key=lambda pair: -pair[0]))

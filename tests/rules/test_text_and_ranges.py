@@ -53,6 +53,23 @@ def test_other_lines_are_not(line: str) -> None:
     assert find_text_evidence(line) is None
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "KeyboardInterrupt",
+        "Exception: boom",
+        "ValueError: boom",
+        "torch.cuda.OutOfMemoryError",
+        "ray.exceptions.RayTaskError(ValueError): boom",
+    ],
+)
+def test_the_last_line_of_a_traceback_names_the_error(line: str) -> None:
+    """Python prints the class of the exception, with its module, and perhaps what it says."""
+    found = find_text_evidence(line)
+    assert found is not None
+    assert found.text == line
+
+
 def test_hostile_text_is_made_harmless() -> None:
     """What is kept of a line is short and printable."""
     found = find_text_evidence("\x1b[31mTraceback (most recent call last)\x1b]0;x\x07" + "y" * 5000)

@@ -333,6 +333,23 @@ def test_a_crash_for_want_of_memory_is_told_once(tmp_path: Path) -> None:
     assert "smaller batches" in opened.finding.remedies[0]
 
 
+@pytest.mark.parametrize(
+    ("error", "crashes"), [("KeyboardInterrupt", False), ("Exception: no more disk", True)]
+)
+def test_a_run_that_is_stopped_by_hand_has_not_crashed(
+    tmp_path: Path, error: str, crashes: bool
+) -> None:
+    """Ctrl-C prints a traceback, too: nothing is told of it but the run's state."""
+    rows = [f"Iteration {i}/50 | Mean Reward: {20 + i} | KL: 0.0047" for i in range(1, 20)]
+    lines = [*rows, "Traceback (most recent call last):", "  loss.backward()", error, "closing"]
+    (tmp_path / "train.log").write_text("\n".join(lines) + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    view = make_run_view(run)
+    told = [each.finding for each in view.open_findings if each.finding.rule == "crashed"]
+    assert [each.message for each in told] == [error] * crashes
+    assert view.cleared_findings == ()
+
+
 def test_findings_come_worst_first() -> None:
     """The first line is the worst."""
     severities = [
