@@ -12,11 +12,7 @@ from itertools import islice
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
 from ppo_top.rules.console_text import LAST_ERROR, STOPPED_BY_HAND
-from ppo_top.rules.coverage import (
-    SkippedRule,
-    point_count,
-    skipped_rules,
-)
+from ppo_top.rules.coverage import SkippedRule, point_count, skipped_rules
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.block_screen import Asked, BlockScreen
 from ppo_top.rules.engine.context import RuleContext
@@ -180,10 +176,10 @@ class Judge:
     def add_text_evidence(self, kind: str, text: str, mark: Mark) -> None:
         """Add a console line that is evidence; `kind` is `TextEvidence.kind`."""
         if kind == LAST_ERROR:
-            self._name_error(text)
+            self._name_error(text, mark)
             return
         if kind in ERROR_NAMING_KINDS:
-            self._name_error(text)
+            self._name_error(text, mark)
         rule_id, _, word = kind.partition(":")
         index = self._book.index.get(rule_id)
         if index is None:
@@ -201,16 +197,16 @@ class Judge:
             finding.record_version(mark.row)
         self._found.explain_raised()
 
-    def _name_error(self, text: str) -> None:
+    def _name_error(self, text: str, mark: Mark) -> None:
         """Report a crash by the last line of its traceback, which names the error."""
         index = self._book.index.get("crashed")
         finding = self._found.open_of(index) if index is not None else None
         if finding is not None and index is not None:
             finding.message = text
             finding.evidence = (*finding.evidence, text)[-2 * MAX_EVIDENCE_LINES :]
-            finding.record_version(self._context.mark.row)
+            finding.record_version(mark.row)
             if text.startswith(STOPPED_BY_HAND):
-                self._found.clear(index, finding.opened)  # it never held
+                self._found.clear(index, mark)
 
     def skipped_rules(self) -> list[SkippedRule]:
         """Rules that do not apply to this run so far, and why."""

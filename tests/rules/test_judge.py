@@ -457,7 +457,22 @@ def test_who_stops_a_run_by_hand_has_not_crashed_it() -> None:
     judge.add_text_evidence("crashed:crit", "Traceback (most recent call last):", mark)
     assert first_finding(judge.findings, "crashed").cleared is None
     judge.add_text_evidence("last-error", "KeyboardInterrupt", mark)
-    assert first_finding(judge.findings, "crashed").cleared is not None
+    assert first_finding(judge.findings, "crashed").cleared == mark
+
+
+def test_a_crash_before_a_run_is_stopped_by_hand_stays_told() -> None:
+    """The same console goes on after it, for some rows; then comes Ctrl-C."""
+    rows = draw_rows(CTRL_COLUMNS, 20)
+    judge = judged(profile(), rows[:10])
+    judge.add_text_evidence("crashed:crit", "Traceback (most recent call last):", rows[9].mark)
+    judge.add_text_evidence("last-error", "ValueError: boom", rows[9].mark)
+    for row in rows[10:]:
+        judge.add_row(row)
+    judge.add_text_evidence("crashed:crit", "Traceback (most recent call last):", rows[19].mark)
+    judge.add_text_evidence("last-error", "KeyboardInterrupt", rows[19].mark)
+    told = [each for each in judge.findings if each.rule == "crashed"]
+    assert told[0].opened == rows[9].mark
+    assert told[0].cleared is not None and told[0].cleared.row > rows[9].mark.row
 
 
 @pytest.mark.parametrize(("seconds", "rule"), [(2.0, None), (30.0, "slow")])

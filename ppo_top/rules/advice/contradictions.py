@@ -35,8 +35,10 @@ Direction = tuple[str, int]
 def direction_of(advice: str, trainer: str) -> Direction | None:
     """What a sentence of advice does to which option; None if it does neither."""
     found = _DIRECTION.search(advice)
-    option = _option_in(advice, trainer, found.end()) if found is not None else None
-    return (option, _DIRECTIONS[found[1]]) if found is not None and option is not None else None
+    if found is None:
+        return None
+    option = _option_in(advice, trainer, found.end())
+    return (option, _DIRECTIONS[found[1]]) if option is not None else None
 
 
 def _option_in(advice: str, trainer: str, start: int = 0) -> str | None:
