@@ -86,7 +86,12 @@ def test_suspended_and_resumed(screen: ProgramTerminal) -> None:
     """Ctrl+Z gives the terminal back, `fg` redraws the screen, and keys work as before."""
     screen.process.send_signal(signal.SIGTSTP)
     stat = Path(f"/proc/{screen.process.pid}/stat")
-    assert until(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "T")
+
+    def is_stopped() -> bool:
+        screen.read_output()  # as a terminal does: a full one would hold the program up
+        return stat.read_text().rsplit(")", 1)[1].split()[0] == "T"
+
+    assert until(is_stopped)
     assert until(lambda: LEAVE_SCREEN_BYTES in screen.read_output())
     assert termios.tcgetattr(screen.program_side)[:4] == screen.initial_attributes[:4]
     drawn = len(screen.output)
