@@ -107,7 +107,7 @@ def _total_loss_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> 
 
 
 def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The gradient norm jumps."""
+    """The gradient norm jumps far above its usual."""
     history = run.histories["grad_norm"]
     value = history.last
     if value < limits["floor"]:
@@ -118,14 +118,17 @@ def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None if value <= limits["clear_times"] * middle else borderline(value)
     times = f"{num(value / middle)} times its usual {num(middle)}" if middle else "usually 0"
     message = f"gradient norm {num(value)}, {times}"
-    crit = value > limits["crit_times"] * middle
-    return Assessment(CRIT if crit else WARN, value, limits["times"] * middle, message)
+    return Assessment(WATCH, value, limits["times"] * middle, message)
 
 
-def grad_spike_once(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """One gradient norm far above the usual."""
+def grad_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Gradient norms jump again and again."""
     seen = grad_spike(run, limits)
-    return seen._replace(level=WATCH) if seen is not None and seen.level else seen
+    if seen is None or not seen.level:
+        return seen
+    usual = median(run.histories["grad_norm"].previous(int(limits["points"])))
+    crit = seen.value > limits["crit_times"] * usual
+    return seen._replace(level=CRIT if crit else WARN)
 
 
 TREBLED, USUAL_VALUES = 3.0, 30
@@ -169,7 +172,6 @@ GRADIENT_LIMITS = {
     "points": 30,
     "times": 10.0,
     "clear_times": 3.0,
-    "crit_times": 100.0,
     "deviations": 6.0,
     "floor": 1e-6,
     "warmup": 12,
@@ -242,7 +244,7 @@ RULES = (
         description="one gradient norm is far above the usual",
         is_event=True,
         concepts=("grad_norm",),
-        assess=grad_spike_once,
+        assess=grad_spike,
         stays_calm=_gradient_never_jumps,
         families=ALL_FAMILIES,
         limits=GRADIENT_LIMITS,
@@ -256,10 +258,10 @@ RULES = (
         title="Exploding gradients",
         description="gradient norms are repeatedly far above the usual",
         concepts=("grad_norm",),
-        assess=grad_spike,
+        assess=grad_high,
         stays_calm=_gradient_never_jumps,
         families=ALL_FAMILIES,
-        limits=GRADIENT_LIMITS,
+        limits={**GRADIENT_LIMITS, "crit_times": 100.0},
         persistence={WARN: (3, 10), CRIT: (2, 3)},
         causes=("learning rate too high", "bad batches, or extreme rewards"),
         remedies=(*GRADIENT_REMEDIES, "look at the batches of these updates"),

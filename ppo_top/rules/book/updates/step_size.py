@@ -50,16 +50,19 @@ def update_kl(run: RuleContext) -> float | None:
     return plain if value is None else max(abs(value), plain)
 
 
-def _kl_limits(run: RuleContext, limits: RuleLimits) -> tuple[float, float, float]:
-    """(amber, red, crit); the user's KL target raises them but never lowers them."""
-    amber, red, crit = limits["watch"], limits["warn"], limits["crit"]
+_TARGET_TIMES = {"watch": (2.0, 1.0), "warn": (4.0, 1.5), "crit": (10.0, 3.0)}
+"""Each limit as a multiple of the KL target: what a controller holds, and what ends an update."""
+
+
+def _kl_limit(run: RuleContext, limits: RuleLimits, level: str) -> float:
+    """A limit of the KL; the user's KL target raises it but never lowers it."""
     target = run.config_number("target_kl")
+    held, ended = _TARGET_TIMES[level]
     if KL_CONTROLLED in run.facts:
-        target = target or limits["controlled"]
-        return 2 * target, 4 * target, 10 * target
+        return held * (target or limits["controlled"])
     if target and run.family == ON_POLICY:
-        return max(amber, target), max(red, 1.5 * target), max(crit, 3 * target)
-    return amber, red, crit
+        return max(limits[level], ended * target)
+    return limits[level]
 
 
 def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -67,10 +70,10 @@ def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     value = update_kl(run)
     if value is None:
         return None
-    amber, red, crit = _kl_limits(run, limits)
+    amber = _kl_limit(run, limits, "watch")
     if value <= amber or (run.updates <= limits["early"] and value <= 2 * limits["once"]):
         return None
-    if value <= red:
+    if value <= _kl_limit(run, limits, "warn"):
         return borderline(value, amber)
     message = (
         f"each update moves the policy too far: approx KL {num(value)} (healthy <= {num(amber)})"
@@ -79,6 +82,7 @@ def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return Assessment(CRIT, value, amber, message, immediate=True)
     clip = run.value("clip_fraction")
     harm = _harm(run) or (clip is not None and clip > limits["clip"])
+    crit = _kl_limit(run, limits, "crit")
     if value > crit:
         return Assessment(
             CRIT if harm or value > limits["far"] * crit else WARN, value, amber, message
@@ -88,7 +92,7 @@ def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _kl_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """No KL of the block is above the healthy range."""
-    amber = _kl_limits(run, limits)[0]
+    amber = _kl_limit(run, limits, "watch")
     if run.family == RLHF and "approx_kl_k1" in {*block.columns, *run.histories}:
         low, high = near_bounds(run, block, "approx_kl_k1", 5)
         if max(-low, high) > amber:
@@ -160,7 +164,7 @@ def _clipping_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -
 
 
 def _kl_stays_below_red(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    return block.size("approx_kl") <= _kl_limits(run, limits)[1]
+    return block.size("approx_kl") <= _kl_limit(run, limits, "warn")
 
 
 def kl_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -168,7 +172,7 @@ def kl_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     value, history = update_kl(run), run.histories.get("approx_kl")
     if value is None or history is None:
         return None
-    if value <= _kl_limits(run, limits)[1] or run.open_severities.get("kl-high"):
+    if value <= _kl_limit(run, limits, "warn") or run.open_severities.get("kl-high"):
         return None
     middle = median(history.previous(int(limits["points"])))
     if value <= limits["times"] * middle:
@@ -232,12 +236,10 @@ RULES = (
             "points": 20,
             "warmup": 11,
             "times": 4.0,
-            "watch": 0.02,
             "warn": 0.03,
-            "crit": 0.1,
             "controlled": 0.01,
         },
-        limit_overrides={RLHF: {"watch": 0.05, "warn": 0.1}, GRPO: {"watch": 0.02, "warn": 0.05}},
+        limit_overrides={RLHF: {"warn": 0.1}, GRPO: {"warn": 0.05}},
         persistence=k_of_n(1, 1),
         ranks_causes=True,
         causes=("an outlier batch (unusual rewards)", "learning rate close to too high"),
