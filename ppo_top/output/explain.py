@@ -18,13 +18,14 @@ from ppo_top.catalogue import (
     logged_as,
     option_spellings,
 )
+from ppo_top.catalogue.limits import limit_meanings
 from ppo_top.model import ConfigValue, Profile, Severity
 from ppo_top.output.explained_names import find_meanings, similar_names
 from ppo_top.rules.advice import fill_advice
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.ranges import healthy_range
-from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Rule
+from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, ENGINE_LIMITS, Rule
 from ppo_top.text.format import number
 from ppo_top.text.page import Page
 
@@ -199,7 +200,7 @@ def _rule(page: Page, rule: Rule, profile: Profile, trainer: Trainer) -> None:
         page.add_heading(f"Thresholds (override in ppo-top.toml under [rules.{rule.id}])")
         page.add_table(_limits(rule, profile, trainer))
     page.add_heading("What these names mean")
-    page.add_table(_patience(rule, profile))
+    page.add_table(_meanings(rule, profile))
     if rule.causes:
         page.add_heading("Why it happens")
         page.add_list(rule.causes)
@@ -221,33 +222,20 @@ def _limits(rule: Rule, profile: Profile, trainer: Trainer) -> Iterator[tuple[st
         yield FAMILY_LABELS.get(who, who), _format_limits(limits)
 
 
-def _patience(rule: Rule, profile: Profile) -> Iterator[tuple[str, str]]:
-    """What the names of thresholds mean that many rules have, and how many points they take."""
+def _meanings(rule: Rule, profile: Profile) -> Iterator[tuple[str, str]]:
+    """What each name of a threshold means, and how many points a finding takes and clears after."""
     limits = rule.limits_for(profile)
-    for name, meaning in THRESHOLD_MEANINGS.items():
-        if name in limits:
-            yield name, meaning
     steps = rule.persistence_steps(limits)
     needed = "; ".join(f"{Severity(level).word} {k} of {n}" for level, k, n in reversed(steps))
-    yield "k, n", f"a severity is reached when k of the last n points call for it: {needed}"
     calm = int(limits.get("clear_after", DEFAULT_CLEAR_AFTER))
+    named = {*rule.limits}.union(*rule.limit_overrides.values())
+    meanings = limit_meanings(rule.id)
+    yield from ((name, meaning) for name, meaning in meanings.items() if name in named)
+    yield "k, n", f"a severity is reached when k of the last n points call for it: {needed}"
     yield "clear_after", f"{calm} calm points in a row clear a finding, twice as many the next time"
-
-
-THRESHOLD_MEANINGS = {
-    "clear": "below it a value is healthy, and counts as calm",
-    "watch": "beyond it a value calls for watch",
-    "warn": "beyond it a value calls for warn",
-    "crit": "beyond it a value calls for crit",
-    "once": "beyond it one value is enough, without waiting for k of n",
-    "early": "what counts as early: in updates, or as a share of the run where it is below 1",
-    "warmup": "as many first points are not judged",
-    "every": "it is asked at one of so many points, and counts those",
-    "points": "as many points must have been seen",
-    "times": "as many times its own usual or first level",
-    "share": "this share of its own usual or first level, or of the whole",
-}
-"""The names of thresholds that mean the same in every rule that has them."""
+    for name in ENGINE_LIMITS:
+        if name in meanings and name not in named:
+            yield name, f"{meanings[name]} (not set)"
 
 
 def _format_limits(limits: Mapping[str, float]) -> str:

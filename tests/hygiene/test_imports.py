@@ -91,6 +91,12 @@ def test_a_check_reads_the_tags_of_what_wrote_its_logs_only() -> None:
     loaded_by(f"{call}\n{read}\nassert sorted(read) == ['monitor', 'sb3'], read")
 
 
+def test_a_check_does_not_read_what_thresholds_mean() -> None:
+    """Only `ppo-top explain` says it."""
+    call = f"import ppo_top.cli, sys; ppo_top.cli.main(['check', '--no-cache', {str(DEMO)!r}])"
+    loaded_by(f"{call}\nassert 'ppo_top.catalogue.limits' not in sys.modules")
+
+
 @pytest.mark.parametrize(("rows", "is_loaded"), [(500, False), (20_000, True)])
 def test_a_faster_reader_is_loaded_where_there_is_much_to_read(
     rows: int, is_loaded: bool, tmp_path: Path
