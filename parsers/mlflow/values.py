@@ -14,12 +14,15 @@ SYSTEM_TAG_PREFIX = "system/"
 _ENDS = {
     "FINISHED": State.FINISHED,
     "FAILED": State.DIED,
-    "KILLED": State.DIED,
+    "KILLED": State.ENDED,
     "3": State.FINISHED,
     "4": State.DIED,
-    "5": State.DIED,
+    "5": State.ENDED,
 }
-"""The status of a run, in files as the number in MLflow's protocol (RunStatus)."""
+"""The status of a run, in files as the number in MLflow's protocol (RunStatus).
+
+"Killed" is by its user.
+"""
 _STATUS_WORDS = {"3": "FINISHED", "4": "FAILED", "5": "KILLED"}
 _MAX_SETTING_CHARS = 300
 

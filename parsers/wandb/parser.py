@@ -41,6 +41,8 @@ _DISPLAY_NAME_FIELD = 8
 """Of a run: what W&B's pages call it."""
 _GLOBAL_STEPS = ("train/global_step", "global_step")
 _MAX_STEP_METRICS = 64
+_STOPPED_BY_HAND = 255
+"""The exit code that W&B writes after Ctrl-C."""
 _INTERNAL_KEYS = frozenset(("_step", "_timestamp", "_runtime", "_wandb"))
 
 
@@ -150,8 +152,11 @@ class WandbParser(TrackerParser):
         for field in fields(data, message.start, message.stop):
             if field.number == 1:
                 code = signed(field.integer)
-        state = State.DIED if code else State.FINISHED
-        self._ended = RunEnd(state, f"exit code {code}")
+        if code == _STOPPED_BY_HAND:
+            self._ended = RunEnd(State.ENDED, f"stopped by hand (exit code {code})")
+        else:
+            state = State.DIED if code else State.FINISHED
+            self._ended = RunEnd(state, f"exit code {code}")
 
 
 def _row_number(data: bytes, message: ProtobufField) -> int:

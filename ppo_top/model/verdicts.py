@@ -112,6 +112,6 @@ class State(OrderedWord):
     LIVE = "live"
     STALLED = "stalled"
     ENDED = "ended"
-    """No new data, and no end marker in the log."""
+    """Stopped by hand, cancelled, or silent for long; its log tells of no success or failure."""
     FINISHED = "finished"
     DIED = "died"

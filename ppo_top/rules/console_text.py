@@ -14,8 +14,16 @@ LAST_ERROR = "last-error"
 """The kind of a line such as `ValueError: ...` that ends a traceback."""
 
 
+TRACEBACK = "Traceback (most recent call last)"
+"""What a crash is named by until its error is known."""
+
+
 STOPPED_BY_HAND = "KeyboardInterrupt"
 """What ends the traceback of a run that its user stopped: no crash."""
+
+
+DEATH = "death"
+"""The kind of the text with which a log says that its process failed, whatever wrote it."""
 
 
 LAST_WORDS = ("crashed:crit", "out-of-memory:crit", LAST_ERROR)
@@ -30,6 +38,10 @@ class TextEvidence(NamedTuple):
 
 
 _LOG_LEVEL = r"\b(?:ERROR|WARN(?:ING)?|CRITICAL|INFO|DEBUG)\b"
+_OUT_OF_MEMORY = (
+    r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory|oom[-_]kill"
+    r"|Out of memory: Killed process|Out Of Memory$"
+)
 _SENTENCES = (
     ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+"),
     ("ratio-off:warn", r"The average ratio of batch \([\d.naif]+\) exceeds threshold [\d.]+"),
@@ -44,9 +56,9 @@ _SENTENCES = (
         r"probability tensor contains either [`'\"]?inf[`'\"]?, [`'\"]?nan[`'\"]? or element < 0",
     ),
     ("non-finite:crit", r"\b(?:[Ll]oss|[Gg]radients?|[Rr]eward) (?:is|are|became) [Nn]a[Nn]\b"),
-    ("out-of-memory:crit", r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory"),
+    ("out-of-memory:crit", _OUT_OF_MEMORY),
     # after a log level on the same line, the traceback is of an exception that was caught
-    ("crashed:crit", rf"^(?:(?!{_LOG_LEVEL}).)*Traceback \(most recent call last\)"),
+    ("crashed:crit", rf"^(?:(?!{_LOG_LEVEL}).)*{re.escape(TRACEBACK)}"),
     ("numpy-warning:watch", r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter"),
     (
         LAST_ERROR,
@@ -62,6 +74,9 @@ _HINTS = (
     "normal expects all",
     "probability tensor",
     "out of memory",
+    "Out of memory",
+    "Out Of Memory",
+    "oom",
     "Traceback",
     "RuntimeWarning",
     " nan",

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
-from ppo_top.rules.console_text import LAST_ERROR, STOPPED_BY_HAND
+from ppo_top.rules.console_text import DEATH, LAST_ERROR, STOPPED_BY_HAND, TRACEBACK
 from ppo_top.rules.coverage import SkippedRule, point_count, skipped_rules
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.block_screen import Asked, BlockScreen
@@ -178,6 +178,9 @@ class Judge:
         if kind == LAST_ERROR:
             self._name_error(text, mark)
             return
+        if kind == DEATH:
+            self._add_death(text, mark)
+            return
         if kind in ERROR_NAMING_KINDS:
             self._name_error(text, mark)
         rule_id, _, word = kind.partition(":")
@@ -197,16 +200,24 @@ class Judge:
             finding.record_version(mark.row)
         self._found.explain_raised()
 
+    def _add_death(self, text: str, mark: Mark) -> None:
+        """Report in its last words that the process died, unless a finding says why it did."""
+        crash = self._found.open_by_id("crashed")
+        if crash is None and "out-of-memory" not in self._context.open_severities:
+            self.add_text_evidence("crashed:crit", text, mark)
+        elif crash is not None and TRACEBACK in crash.message:
+            self._name_error(text, mark)
+
     def _name_error(self, text: str, mark: Mark) -> None:
         """Report a crash by the last line of its traceback, which names the error."""
-        index = self._book.index.get("crashed")
-        finding = self._found.open_of(index) if index is not None else None
-        if finding is not None and index is not None:
+        finding = self._found.open_by_id("crashed")
+        if finding is not None:
             finding.message = text
-            finding.evidence = (*finding.evidence, text)[-2 * MAX_EVIDENCE_LINES :]
+            lines = [line for line in finding.evidence if line != text]
+            finding.evidence = (*lines, text)[-2 * MAX_EVIDENCE_LINES :]
             finding.record_version(mark.row)
             if text.startswith(STOPPED_BY_HAND):
-                self._found.clear(index, mark)
+                self._found.clear(self._book.index["crashed"], mark)
 
     def skipped_rules(self) -> list[SkippedRule]:
         """Rules that do not apply to this run so far, and why."""

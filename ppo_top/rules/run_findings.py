@@ -44,6 +44,11 @@ class RunFindings:
         place = self.persistences[index].finding_index
         return self.all[place] if place is not None else None
 
+    def open_by_id(self, rule: str) -> Finding | None:
+        """The open finding of a rule; None also of one that is muted."""
+        index = self._book.index.get(rule)
+        return self.open_of(index) if index is not None else None
+
     def add_assessment(self, index: int, assessment: Assessment | None, *, held: bool) -> None:
         """What a rule says of the newest row; a finding that is `held` does not clear by it."""
         run, selected, persistence = self._run, self._book.rules[index], self.persistences[index]

@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from operator import itemgetter
 
 from ppo_top.model import Series
-from ppo_top.rules.console_text import LAST_WORDS, TextEvidence
+from ppo_top.rules.console_text import DEATH, LAST_WORDS, MAX_EVIDENCE_CHARS, TextEvidence
 from ppo_top.runs.source import SourceState
 
 END_OF_RUN_STEP = 1 << 62
@@ -21,10 +21,17 @@ GatheredNotes = tuple[list[ConsoleNote], list[ConsoleNote]]
 
 
 def gather_notes(sources: Collection[SourceState], clock: Sequence[Series]) -> GatheredNotes:
-    """Console evidence by step and by row count; without any steps it belongs to the end."""
+    """Console evidence by step and by row count; without any steps it belongs to the end.
+
+    Last of all comes how a process died, which tells of it where its console has no evidence.
+    """
     by_step: list[ConsoleNote] = []
     by_rank: list[ConsoleNote] = []
+    deaths: list[ConsoleNote] = []
     for source in sorted(sources, key=lambda each: each.key):
+        if source.died and source.ended is not None:
+            text = source.ended.text[:MAX_EVIDENCE_CHARS]
+            deaths.append((END_OF_RUN_STEP, TextEvidence(DEATH, text), text))
         steps = _foreign_steps(source, clock)
         for line, found in source.evidence:
             if line.step is None:
@@ -34,7 +41,7 @@ def gather_notes(sources: Collection[SourceState], clock: Sequence[Series]) -> G
                 by_step.append((line.step, found, line.text))
             else:
                 by_rank.append((bisect_right(steps, line.step), found, line.text))
-    return sorted(by_step, key=itemgetter(0)), sorted(by_rank, key=itemgetter(0))
+    return [*sorted(by_step, key=itemgetter(0)), *deaths], sorted(by_rank, key=itemgetter(0))
 
 
 def _foreign_steps(source: SourceState, clock: Sequence[Series]) -> Sequence[int] | None:

@@ -195,7 +195,8 @@ class SourceState:
     def add_update(self, update: SourceUpdate) -> bool:
         """Add an update; True if it resets the source or has new tags, settings or evidence.
 
-        An end dates evidence anew: what a dying process printed without a step was its last words.
+        A death is evidence, and dates some anew: what a dying process printed without a step was
+        its last words.
         """
         if update.reset:
             self.clear()
@@ -225,7 +226,7 @@ class SourceState:
         if self.new_facts is not None and not self.more:
             self.facts.replace(self.new_facts)
             self.new_facts = None
-        return fresh or (self.died is not died and bool(self.evidence))
+        return fresh or self.died is not died
 
     def _add_points(self, batch: Batch, facts: SourceFacts) -> bool:
         """Add points; True if there is a new tag, or steps are stated that were counted so far."""

@@ -139,7 +139,7 @@ def test_a_database_is_read_live(journal: str, tmp_path: Path) -> None:
         }
     assert not store.poll(1000)
     writer.execute("UPDATE runs SET status = 'KILLED' WHERE run_uuid = ?", (run,))
-    assert read_all(store)["going on"].ended == RunEnd(State.DIED, "KILLED")
+    assert read_all(store)["going on"].ended == RunEnd(State.ENDED, "KILLED")
     columns = "run_uuid, name, status, lifecycle_stage, experiment_id"
     writer.execute(f"INSERT INTO runs ({columns}) VALUES ('n', 'new', 'RUNNING', 'active', 0)")
     writer.execute(INSERT, ("loss", 0, 1000, "n", 3, True))

@@ -333,6 +333,54 @@ def test_a_crash_for_want_of_memory_is_told_once(tmp_path: Path) -> None:
     assert "smaller batches" in opened.finding.remedies[0]
 
 
+ROWS_BEFORE_DEATH = [f"Iteration {i}/50 | Mean Reward: {20 + i} | KL: 0.0047" for i in range(1, 20)]
+
+
+@pytest.mark.parametrize(
+    ("last_words", "rule"),
+    [
+        ("Killed", "crashed"),
+        ("job.sh: line 3:  4242 Segmentation fault      python train.py", "crashed"),
+        ("srun: error: gpu-7: task 0: Exited with exit code 1", "crashed"),
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0.", "out-of-memory"),
+        ("Out of memory: Killed process 4242 (python) total-vm:9kB", "out-of-memory"),
+        ("srun: error: gpu-7: task 0: Out Of Memory", "out-of-memory"),
+    ],
+)
+def test_a_process_that_died_without_a_traceback_is_told(
+    tmp_path: Path, last_words: str, rule: str
+) -> None:
+    """By what the shell, the kernel or Slurm say of it, as the run's state is; dated by its end."""
+    log = tmp_path / "train.log"
+    log.write_text("\n".join([*ROWS_BEFORE_DEATH, last_words]) + "\n")
+    (run,) = read_session([log]).runs.values()
+    view = make_run_view(run)
+    (opened,) = view.open_findings
+    assert view.state is State.DIED
+    assert (opened.finding.rule, opened.severity) == (rule, Severity.CRIT)
+    assert opened.finding.message == last_words
+    assert opened.finding.since.row == len(ROWS_BEFORE_DEATH) - 1
+
+
+@pytest.mark.parametrize("error", ["StopIteration", "SystemExit: 3", "queue.Empty"])
+def test_a_crash_is_named_by_the_last_line_of_its_traceback(tmp_path: Path, error: str) -> None:
+    """Also by an error whose name does not say that it is one."""
+    trace = ["Traceback (most recent call last):", "  batch = next(batches)", error]
+    (tmp_path / "train.log").write_text("\n".join([*ROWS_BEFORE_DEATH, *trace]) + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    (opened,) = make_run_view(run).open_findings
+    assert (opened.finding.rule, opened.finding.message) == ("crashed", error)
+    assert {trace[0], error} <= {*opened.finding.evidence}
+
+
+def test_a_run_that_goes_on_after_it_was_killed_is_not_called_dead(tmp_path: Path) -> None:
+    """A wrapper that starts the training again from its checkpoint."""
+    lines = [*ROWS_BEFORE_DEATH[:10], "Killed", *ROWS_BEFORE_DEATH[10:]]
+    (tmp_path / "train.log").write_text("\n".join(lines) + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    assert make_run_view(run).open_findings == ()
+
+
 @pytest.mark.parametrize(
     ("error", "crashes"), [("KeyboardInterrupt", False), ("Exception: no more disk", True)]
 )

@@ -1,4 +1,4 @@
-"""Lines that say a run is over: a complete traceback, an out-of-memory kill, a final message."""
+"""Lines that say a run is over: a complete traceback, a kill, a cancelled job, a final message."""
 
 from __future__ import annotations
 
@@ -26,6 +26,10 @@ _FATAL_WORDS = (
     "ChildFailedError",
     "(core dumped)",
 )
+_CANCELLED_JOB = lazy_pattern(
+    r"slurmstepd: error: \*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT (?!.*NODE FAIL)"
+)
+"""By a time limit, a preemption or its user; the training did not fail, and a node did not."""
 _FINISHED_LINE = lazy_pattern(
     r"^(?:Training complete[d!.]|Training (?:has )?finished|MAX EPOCHS NUM!)", re.IGNORECASE
 )
@@ -43,9 +47,22 @@ class RunEndDetector:
 
     def __init__(self) -> None:
         self.in_traceback = False
+        self._is_cancelled = False
 
     def read_line(self, text: str, is_record: bool = False) -> RunEnd | None:
-        """The end that this line completes; a record can only be a regular end."""
+        """The end that this line completes; a record can only be a regular end.
+
+        What a cancelled job prints on its way out (`srun: error: node1: task 0: Terminated`) is no
+        failure of its own.
+        """
+        ended = self._read_end(text, is_record)
+        if is_record:
+            self._is_cancelled = False
+        elif self._is_cancelled and ended is not None and ended.state is State.DIED:
+            return None
+        return ended
+
+    def _read_end(self, text: str, is_record: bool) -> RunEnd | None:
         if self.in_traceback:
             return self._read_traceback_line(text)
         if is_record:
@@ -55,6 +72,9 @@ class RunEndDetector:
             return None
         if len(text) > MAX_END_LINE_CHARS:
             return None
+        if _CANCELLED_JOB.match(text):
+            self._is_cancelled = True
+            return RunEnd(State.ENDED, text.strip())
         if _FATAL_STARTS.match(text) or any(words in text for words in _FATAL_WORDS):
             return RunEnd(State.DIED, text.strip())
         return self._finished(text)
@@ -74,4 +94,4 @@ class RunEndDetector:
             return RunEnd(State.ENDED, "stopped by hand (KeyboardInterrupt)")
         if _ERROR_LINE.fullmatch(words):
             return RunEnd(State.DIED, words)
-        return self.read_line(text)
+        return self._read_end(text, is_record=False)

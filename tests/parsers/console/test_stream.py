@@ -219,6 +219,40 @@ def test_last_words(line: bytes) -> None:
     assert read.ended.state is State.DIED
 
 
+CANCELLED = (
+    b"slurmstepd: error: *** STEP 4711.0 ON gpu-7 CANCELLED AT 2026-11-02T03:04:05 "
+    b"DUE TO TIME LIMIT ***"
+)
+CONSEQUENCES = b"""\
+slurmstepd: error: *** JOB 4711 ON gpu-7 CANCELLED AT 2026-11-02T03:04:05 DUE TO TIME LIMIT ***
+srun: Job step aborted: Waiting up to 32 seconds for job step to finish.
+srun: error: gpu-7: task 0: Killed
+"""
+
+
+def test_a_cancelled_job_has_not_failed() -> None:
+    """Slurm's time limit ends a job; what its processes say then is no failure of their own."""
+    read = parse_every_way(ConsoleParser, LINE + b"\n" + CANCELLED + b"\n" + CONSEQUENCES)
+    assert read.ended is not None
+    assert read.ended.state is State.ENDED
+    assert "DUE TO TIME LIMIT" in read.ended.text
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        CANCELLED.replace(b"TIME LIMIT", b"NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS"),
+        CANCELLED + b"\n" + LINE + b"\nsrun: error: gpu-8: task 0: Segmentation fault",
+    ],
+    ids=["its node failed", "it failed after it was requeued"],
+)
+def test_a_job_that_fails_has_died_though_slurm_cancelled_it(lines: bytes) -> None:
+    """A node that fails takes its job along; a requeued job writes into the same console."""
+    read = parse_every_way(ConsoleParser, LINE + b"\n" + lines + b"\n")
+    assert read.ended is not None
+    assert read.ended.state is State.DIED
+
+
 @pytest.mark.parametrize(
     "line",
     [
