@@ -35,7 +35,7 @@ ENTROPY_LOW = (
     "policy-loss-positive",
     "entropy-collapsed",
     "policy-collapsed",
-    "action-spread",
+    "action-spread-gone",
     "reward-crash",
     "reward-never-moves",
     "updates-too-large",

@@ -56,14 +56,19 @@ class RecordReader:
         return name
 
     def finish(self) -> None:
-        """Add what still waits."""
-        self.bar_steps.finish()
+        """Add what still waits, and what the log may have been cut off in."""
         for name, process in self.processes.items():
             if (summary := process.pop_summary()) is not None:
                 self._add_record(name, summary)
             table = process.table.pop_record()
             if table is not None and ruled_table.has_certain_step(table):
                 self._add_record(name, table)
+        self._add_waiting()
+
+    def _add_waiting(self) -> None:
+        """Add the records that wait for others to tell their steps."""
+        self.bar_steps.finish()
+        for name, process in self.processes.items():
             self._add_stepped(name, process.release_steps())
 
     def parse_line(self, text: str, name: str, time: float) -> None:
@@ -88,6 +93,7 @@ class RecordReader:
         self.unread.add_line(text, is_read=found is not None)
         ended = process.end_detector.read_line(text, found is not None)
         if ended is not None:
+            self._add_waiting()  # printed before it: no sign that the run goes on
             self._builder.set_end(ended)
 
     def _add_found(self, text: str, name: str, found: ConsoleRecord) -> None:

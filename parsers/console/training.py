@@ -31,7 +31,7 @@ class ConsoleTraining:
         self.known_tag_sets: set[tuple[str, ...]] = set()  # while there is only one process
         self._process_by_tag: dict[str, str] = {}
         self._has_other_processes = False
-        self._has_died = False
+        self._has_stopped = False
         self._finished: RunEnd | None = None
         self._said: set[str] = set()
         self._lines = ConsoleLines()
@@ -46,7 +46,8 @@ class ConsoleTraining:
     def pop_batch(self) -> Batch:
         """Everything since the last call as a batch."""
         points, notes = self.columns.pop_points(), self._notes
-        batch = Batch(points, self._config, self._lines, [], self._ended, notes)
+        ended = self._ended or (self._finished if points else None)
+        batch = Batch(points, self._config, self._lines, [], ended, notes)
         batch.counts_updates = bool(points) and self.is_counted
         batch.stored_run = str(self.number) if self.number > 1 else ""
         self._reset_batch()
@@ -92,8 +93,8 @@ class ConsoleTraining:
     def set_end(self, ended: RunEnd) -> None:
         """Note that the stream says the run is over."""
         self._ended = ended
-        self._has_died = ended.state is State.DIED
-        if ended.state is State.FINISHED:
+        self._has_stopped = ended.state is not State.FINISHED
+        if not self._has_stopped:
             self._finished = ended
             self.starts.note_end()
 
@@ -108,8 +109,8 @@ class ConsoleTraining:
     def note_step(self, step: int) -> None:
         """It goes on, also after a traceback; an earlier regular end still counts."""
         self.step = step
-        if self._has_died:
-            self._has_died = False
+        if self._has_stopped:
+            self._has_stopped = False
             self._ended = self._finished
 
     def tags_of(

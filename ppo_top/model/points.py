@@ -131,7 +131,8 @@ class Batch:
         self.problems += later.problems
         self.notes += later.notes
         self.title = later.title or self.title
-        self.ended = later.ended or self.ended
+        if later.ended is not None or later.points:
+            self.ended = later.ended
 
     def __bool__(self) -> bool:
         said = self.config or self.problems or self.notes or self.title

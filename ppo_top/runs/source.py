@@ -218,10 +218,8 @@ class SourceState:
         self.problems.extend(batch.problems[: MAX_PROBLEMS_KEPT - len(self.problems)])
         self.notes.extend(note for note in batch.notes if note not in self.notes)
         died = self.died
-        if batch.ended is not None:
-            self.ended = batch.ended
-        elif batch.points:
-            self.ended = None  # points after an end: the run went on
+        if batch.ended is not None or batch.points:
+            self.ended = batch.ended  # None of points after an end: the run went on
         facts.has_last_words = self.ended is not None or bool(self.evidence)
         if self.new_facts is not None and not self.more:
             self.facts.replace(self.new_facts)

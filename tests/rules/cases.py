@@ -207,6 +207,11 @@ ENTROPY_CASES = (
         {"policy_std": lambda i: 1.0 - 0.01 * i, "reward_mean": flat},
     ),
     RuleCase(
+        "action-spread-gone",
+        {"policy_std": lambda i: 0.9**i, "reward_mean": flat},
+        {"policy_std": lambda i: 0.95**i, "reward_mean": flat},
+    ),
+    RuleCase(
         "entropy-swings",
         {"entropy": lambda i: 0.65 if i % 4 < 2 else 0.2},
         {"entropy": lambda i: 0.65 if i % 4 < 2 else 0.5},

@@ -159,7 +159,7 @@ PAIRS = (
     Contrast("policy-collapsed", "nothing moves where no clipping is logged", {"entropy":
          after(20, 1e-5, 0.69), "approx_kl": after(20, 1e-9, 0.01), "clip_fraction": None,
          **FLAT}, {"approx_kl": 0.01}, CRIT, 0),
-    Contrast("action-spread", "a reward is logged that is flat", {"policy_std": after(30, 0.01,
+    Contrast("action-spread-gone", "a reward is logged that is flat", {"policy_std": after(30, 0.01,
          1.0), **FLAT}, NOWHERE, WARN, 0),
     Contrast("entropy-constant", "a reward is logged that is flat", {"entropy": 1.234567, **FLAT},
          NOWHERE, WARN, 0),

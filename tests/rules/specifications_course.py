@@ -86,6 +86,8 @@ ENTROPY_PAIRS = (
          WARN, 0, family="grpo"),
     Contrast("action-spread", "the reward is below its ceiling", {"policy_std": after(30, 4.0,
          1.0), **FLAT}, {"reward_mean": 500.0}, WARN, 0, config={"reward_threshold": 500.0}),
+    Contrast("action-spread-gone", "the reward is below its ceiling", {"policy_std": after(30,
+         0.01, 1.0), **FLAT}, {"reward_mean": 500.0}, WARN, 0, config={"reward_threshold": 500.0}),
     Contrast("action-noise-growing", "nothing is known of a discrete policy", {"entropy":
          lambda i: 1.4189 + 0.02 * i, "policy_std": 1.0, **FLAT}, {"policy_std": None,
          "entropy": lambda i: 0.69 + 0.02 * i}, WARN, 0),

@@ -215,7 +215,7 @@ ENTROPY_PAIRS = (
          family="grpo"),
     Contrast("action-spread", "the reward rises", {"policy_std": after(30, 4.0, 1.0), **FLAT},
          {"reward_mean": steady_gain}, WARN, 0),
-    Contrast("action-spread", "the reward is flat while it vanishes", {"policy_std": after(30,
+    Contrast("action-spread-gone", "the reward is flat", {"policy_std": after(30,
          0.01, 1.0), **FLAT}, {"reward_mean": steady_gain}, WARN, 0),
     Contrast("action-noise-growing", "it grew by half a nat", {"entropy": lambda i: 1.4189 +
          0.0104 * i, "policy_std": 1.0, **FLAT}, {"entropy": lambda i: 1.4189 + 0.0078 * i},

@@ -88,7 +88,7 @@ def test_what_is_far_from_its_default_is_not_moved_further(batch_size: int, advi
 def test_what_is_wrong_is_advised_with_the_run_s_own_value() -> None:
     """The same remedies are named where the value calls for them."""
     assert "ent_coef (-2 now; SB3's default is 0)" in tries(
-        "action-spread", "sb3", {"ent_coef": -2}
+        "action-spread-gone", "sb3", {"ent_coef": -2}
     )
     assert "clip_range (0.5 now; SB3's default is 0.2) to 0.2" in tries(
         "clip-too-wide", "sb3", {"clip_range": 0.5}

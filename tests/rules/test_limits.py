@@ -336,8 +336,8 @@ BOUNDARIES = (
         CRIT, family="off-policy"),
     Boundary("action-spread", "crit_times", lambda x: {"policy_std": after(30, x, 1.0), **FLAT},
              CRIT),
-    Boundary("action-spread", "share", lambda x: {"policy_std": after(30, x, 1.0), **FLAT}, WARN,
-             -1),
+    Boundary("action-spread-gone", "share", lambda x: {"policy_std": after(30, x, 1.0), **FLAT},
+             WARN, -1),
     Boundary("entropy-collapsed", "crit", lambda x: {"entropy": after(12, x, 1.0), **FLAT}, CRIT,
              -1),
     Boundary("long-tails", "skew", lambda x: {

@@ -104,7 +104,7 @@ TRANSFORMATIONS = (
     Transformation(
         "CleanRL's names",
         lambda log: replace(log.rename(CLEANRL_NAMES), write=write_events),
-        frozenset({"action-spread"}),  # it logs no std
+        frozenset({"action-spread", "action-spread-gone"}),  # it logs no std
         delay=0.2,
         on_policy=True,
     ),

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
-from ppo_top.model import Batch, ConsoleLine, Problem, RunEnd, State
+from ppo_top.model import Batch, ConsoleLine, Problem, RunEnd
 from ppo_top.parsers.base import Parser
 
 ComparablePoint = tuple[int, str, str]
@@ -35,8 +35,6 @@ class ParserOutput:
             for points in other.points if other.interleaved else ():
                 points.tag = f"{points.tag} of {other.stored_run}"
         batch.as_one()
-        if batch.points and self.ended is not None and self.ended.state is State.DIED:
-            self.ended = None
         for columns, added in ((self.points, batch.points), (self.machine, batch.machine)):
             for points in added:
                 assert len(points.steps) == len(points.times) == len(points.values)
@@ -47,7 +45,8 @@ class ParserOutput:
         self.lines.extend(comparable_line(line) for line in batch.lines)
         self.problems.extend(batch.problems)
         self.notes.extend(batch.notes)
-        self.ended = batch.ended or self.ended
+        if batch.points or batch.ended is not None:
+            self.ended = batch.ended
         if batch.points:
             self.counts_updates = batch.counts_updates
 

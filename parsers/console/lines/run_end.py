@@ -10,7 +10,7 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 _TRACEBACK_START = lazy_pattern(
     r"\s*[+|\s]*(?:Exception Group )?Traceback \(most recent call last\)"
 )
-_ERROR_LINE = lazy_pattern(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?::\s.*|:)?")
+_ERROR_LINE = lazy_pattern(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:\(\w+\))?(?::\s.*|:)?")
 _TRACEBACK_LINES = (" ", "\t", "+", "|", "The above exception was", "During handling of the above")
 _FATAL_STARTS = lazy_pattern(
     r"Killed$|\S+: line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted|Bus error)"

@@ -199,6 +199,31 @@ def test_a_traceback_that_was_survived_is_no_death() -> None:
 
 
 @pytest.mark.parametrize(
+    "printed",
+    [
+        b"\r 10%|#         | 5/50 [00:05<00:45, 1.0s/it]\n{'loss': 0.5, 'reward': 2.0}\n",
+        b"score=-0.986 | trades=19.0\n",
+        b"Episode 3 | Reward: 7.5\n",
+    ],
+    ids=["a dictionary without a step", "a record that is counted", "a single episode"],
+)
+def test_what_was_printed_before_a_death_is_no_sign_of_life(printed: bytes) -> None:
+    """Records wait for others that tell their steps, or for a bar: here none comes."""
+    read = parse_every_way(ConsoleParser, printed + TRACEBACK)
+    assert read.ended is not None
+    assert read.ended.state is State.DIED
+    assert read.points
+
+
+@pytest.mark.parametrize(
+    "stop", [TRACEBACK, b"Killed\n", TRACEBACK.replace(b"ValueError: ", b"KeyboardInterrupt: ")]
+)
+def test_a_run_that_goes_on_has_not_ended(stop: bytes) -> None:
+    """Whatever stopped it."""
+    assert parse_every_way(ConsoleParser, LINE + b"\n" + stop + LINE + b"\n").ended is None
+
+
+@pytest.mark.parametrize(
     "line",
     [
         b"Killed",

@@ -34,19 +34,26 @@ def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def action_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The std of a Gaussian policy explodes or vanishes."""
+    """The std of a Gaussian policy explodes."""
     history = run.histories["policy_std"]
     first, value = initial_entropy(history), history.last
-    if first <= 0.0 or run.rising or run.at_max:
+    limit = limits["times"] * first
+    if first <= 0.0 or value <= limit or run.rising or run.at_max:
         return None
-    if value > limits["times"] * first:
-        message = f"action std grew from {num(first)} to {num(value)} while reward does not rise"
-        level = CRIT if value > limits["crit_times"] * first else WARN
-        return Assessment(level, value, limits["times"] * first, message)
-    if value < limits["share"] * first and run.flat:
-        message = f"action std fell from {num(first)} to {num(value)} and reward is flat"
-        return Assessment(WARN, value, limits["share"] * first, message)
-    return None
+    message = f"action std grew from {num(first)} to {num(value)} while reward does not rise"
+    level = CRIT if value > limits["crit_times"] * first else WARN
+    return Assessment(level, value, limit, message)
+
+
+def action_spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """The std of a Gaussian policy vanishes."""
+    history = run.histories["policy_std"]
+    first, value = initial_entropy(history), history.last
+    limit = limits["share"] * first
+    if value >= limit or not run.flat or run.at_max:
+        return None
+    message = f"action std fell from {num(first)} to {num(value)} and reward is flat"
+    return Assessment(WARN, value, limit, message)
 
 
 def entropy_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -112,9 +119,12 @@ def _entropy_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) ->
     return block.high("entropy") <= limits["clear"] * start_level(run, "entropy", 3)
 
 
-def _spread_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    first, (low, high) = start_level(run, "policy_std", 3), block.bounds("policy_std")
-    return limits["share"] * first <= low and high <= limits["times"] * first
+def _spread_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return block.high("policy_std") <= limits["times"] * start_level(run, "policy_std", 3)
+
+
+def _spread_stays_high(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    return block.low("policy_std") >= limits["share"] * start_level(run, "policy_std", 3)
 
 
 def _entropy_stays_near(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -152,24 +162,40 @@ RULES = (
     ),
     Rule(
         id="action-spread",
-        title="Action std out of bounds",
-        description="the std of a Gaussian policy explodes or vanishes without reward",
+        title="Action std far too large",
+        description="the std of a Gaussian policy explodes and the reward does not rise",
         concepts=("policy_std",),
         assess=action_spread,
-        stays_calm=_spread_stays,
+        stays_calm=_spread_stays_low,
         families=frozenset({ON_POLICY}),
-        limits={"times": 3.0, "crit_times": 10.0, "share": 0.02, "warmup": 20},
+        limits={"times": 3.0, "crit_times": 10.0, "warmup": 20},
         persistence=k_of_n(3, 4),
-        causes=(
-            "if it grows: entropy bonus too high, or log-std unbounded",
-            "if it shrinks: entropy bonus too small or negative",
-        ),
+        causes=("entropy bonus too high, or log-std unbounded",),
         remedies=(
-            "lower the entropy bonus where it grows, raise it where it falls: {ent_coef}",
-            "bound the log-std on both sides, normalise actions",
+            "lower the entropy bonus: {ent_coef}",
+            "bound the log-std from above, normalise actions",
             "{normalised_rewards}",
         ),
         source="IsaacLab#1999, IsaacLab#4570: a growing std ends in NaN",
+        grade="C",
+    ),
+    Rule(
+        id="action-spread-gone",
+        title="Action std gone",
+        description="the std of a Gaussian policy vanishes and the reward is flat",
+        concepts=("policy_std",),
+        assess=action_spread_gone,
+        stays_calm=_spread_stays_high,
+        families=frozenset({ON_POLICY}),
+        limits={"share": 0.02, "warmup": 20},
+        persistence=k_of_n(3, 4),
+        causes=("entropy bonus too small or negative",),
+        remedies=(
+            "raise the entropy bonus: {ent_coef}",
+            "bound the log-std from below, normalise actions",
+            "{normalised_rewards}",
+        ),
+        source="without spread a Gaussian policy tries nothing new",
         grade="C",
     ),
     Rule(

@@ -265,10 +265,7 @@ RULES = (
         assess=only_console_text,
         stays_calm=always,
         families=ALL_FAMILIES,
-        causes=(
-            "an unhandled exception",
-            "ended by the system: memory (Killed), a fault in compiled code (Segmentation fault)",
-        ),
+        causes=("an unhandled exception, or a signal (Killed: often for want of memory)",),
         remedies=("read the last lines of the console log", "restart from the last checkpoint"),
         source="text printed by Python, the shell and Slurm; the state that a tracker stores",
         grade="A",
