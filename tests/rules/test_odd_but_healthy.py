@@ -10,6 +10,7 @@ from ppo_top.model import Finding, Severity
 from ppo_top.rules.judge import Judge
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
+    DrawnColumn,
     DrawnColumns,
     draw_rows,
     findings,
@@ -415,3 +416,23 @@ def test_a_small_entropy_coefficient_may_grow_beside_a_reward_that_rises() -> No
     }
     found = findings(profile("off-policy"), draw_rows(columns, 60))
     assert rules_found(found, WARN) == set()
+
+
+@pytest.mark.parametrize("late_entropy", [0.6, 0.01])
+def test_zeros_that_stand_for_no_update_are_as_good_as_none(late_entropy: float) -> None:
+    """Scripts that log each episode fill up the rows between two updates."""
+    logged: dict[str, Callable[[int], float]] = {
+        "entropy": lambda i: (0.69 if i < 60 else late_entropy) + jitter(i, 0.005),
+        "explained_variance": lambda i: min(0.9, 0.01 * i) + jitter(i, 0.02),
+        "policy_loss": lambda i: -0.014 + jitter(i, 0.004),
+        "value_loss": lambda i: 60 * 0.96**i + 4 + jitter(i),
+    }
+
+    def findings_with(filling: float | None) -> list[Finding]:
+        columns: dict[str, DrawnColumn] = {"reward_mean": lambda i: 20 + jitter(i, 5)}
+        for name, value in logged.items():
+            columns[name] = [value(i) if i % 3 == 2 else filling for i in range(180)]
+        return findings(profile(), draw_rows(columns, 180))
+
+    assert findings_with(0.0) == findings_with(None)
+    assert ("entropy-collapsed" in rules_found(findings_with(0.0))) is (late_entropy == 0.01)

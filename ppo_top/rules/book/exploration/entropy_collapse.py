@@ -19,18 +19,12 @@ def entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None
     history = run.histories.get("entropy")
     if history is None:
         return _sequence_entropy_collapsed(run, limits)
-    if history.last_row != run.mark.row or not is_discrete(run) or _has_no_update(run):
+    if history.last_row != run.mark.row or not is_discrete(run):
         return None
     first = highest_initial_entropy(history)
     if run.family in LLM_FAMILIES and max(first, history.last) < limits["none"]:
         return _never_random(run, limits, history.last)
     return _collapse(run, limits, history.last, first, "entropy")
-
-
-def _has_no_update(run: RuleContext) -> bool:
-    """Whether a row of an episode without an update is filled up with zeros."""
-    values = (run.value(concept) for concept in ("entropy", "policy_loss", "value_loss"))
-    return all(value == 0.0 for value in values)
 
 
 def _never_random(run: RuleContext, limits: RuleLimits, value: float) -> Assessment:
