@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ppo_top.model import Sample, Severity
 from tests.rules.cases import flat, rise
 from tests.rules.specifications import ENDED, Contrast, RowLog, steady_gain, within
 from tests.rules.specifications_conditions import SAME
 from tests.rules.specifications_replay import NO_LOSS, OFF
-from tests.support.drawn_runs import DrawnColumns, jitter
+from tests.support.drawn_runs import DrawnColumns, gauss, jitter
 
 INFO, WATCH, WARN, CRIT = Severity.INFO, Severity.WATCH, Severity.WARN, Severity.CRIT
 
@@ -96,6 +98,15 @@ MAYBE_WINDOWS = RowLog(sample=Sample(), ended=True)
 FEW_EQUAL: DrawnColumns = {"reward_mean": 5.0, "ep_len": lambda i: 500.0 + i % 2}
 """Two episodes an update, all of the same reward."""
 
+CLIMB = [43.2, 44.5, 39.1, 45.3, 44.7, 46.0, 43.1, 41.0, 46.9, 45.1, 46.4, 50.6, 48.8, 51.8]
+"""A few noisy measurements, of which the last are the highest."""
+
+
+def learned_at_once(start: float) -> Callable[[int], float]:
+    """A reward that leaps within six rows, and loses some of that slowly."""
+    return lambda i: gauss(i, 12.0) + (start if i < 6 else 190.0 + 50.0 * 0.95 ** max(0, i - 20))
+
+
 UNLEARNED_PAIRS = (
     Contrast("reward-never-moves", "episodes of each rollout are added up", {**EQUAL, "n_episodes":
          10.0}, {"n_episodes": lambda i: 4.0 * (i + 1)}, WARN, WATCH, count=30),
@@ -118,6 +129,12 @@ UNLEARNED_PAIRS = (
          jitter(i, 1) + 4.0 * (i < 6)}, WARN, 0, count=200, log=LEFT),
     Contrast("reward-never-moves", "few rewards were far above its start", {**jump(5.5, dip=2.0),
          "ep_len": 50.0}, jump(6.5, dip=2.0), WARN, WATCH, count=30, log=MAYBE_WINDOWS),
+    Contrast("reward-never-moves", "it does not climb up to its end", {"reward_mean":
+         [*CLIMB[:3], *CLIMB[8:], *CLIMB[3:8]], "ep_len": 20.0}, {"reward_mean": CLIMB}, WARN,
+         WATCH, count=14, config={"total_timesteps": 14_000}, log=ENDED),
+    Contrast("reward-crash", "what was learned at once is told from the start", {"reward_mean":
+         learned_at_once(180.0)}, {"reward_mean": learned_at_once(80.0)}, WARN, 0, count=100,
+         log=RowLog(sample=Sample())),
     Contrast("reward-never-moves", "its gain is far from sure", {**jump(4.5), "ep_len": 50.0},
          jump(5.0), WARN, WATCH, count=30, log=MAYBE_WINDOWS),
     Contrast("reward-never-moves", "it once was higher still", {**jump(6.5, peak=2.0), "ep_len":

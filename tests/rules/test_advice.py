@@ -12,7 +12,8 @@ from ppo_top.rules.advice import AdviceOptions, explain_cause, fill_advice
 from ppo_top.rules.advice.advised_option import AdvisedOption
 from ppo_top.rules.book import BY_ID, RULES
 from ppo_top.rules.engine.context import RuleContext
-from tests.support.drawn_runs import CTRL_COLUMNS, draw_rows, findings, profile
+from tests.rules.cases import flat
+from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumn, draw_rows, findings, profile
 
 FAMILY = {each.id: each.family for each in known_trainers()}
 
@@ -235,3 +236,38 @@ def test_an_option_of_newer_versions_says_so() -> None:
     """Who has an older one looks for it in vain."""
     option = AdvisedOption("entropy_coef", 0.0, 0.0, "TRL", "since 1.8")
     assert f"{option}" == "entropy_coef (0 now; needs TRL 1.8 or later)"
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({}, "gamma (if it was lowered; Baselines's default is 0.99) to 0.99"),
+        ({"gamma": 0.5}, "gamma (0.5 now; Baselines's default is 0.99) to 0.99"),
+    ],
+)
+def test_a_default_that_needs_no_change_is_said_to_be_one(
+    config: Mapping[str, ConfigValue], said: str
+) -> None:
+    """A value that is not logged may be the default: to raise that to itself would be no advice."""
+    about = Profile("baselines", "on-policy", config)
+    assert fill_advice(["raise {gamma:below 0.9} to 0.99"], RuleContext(about)) == (
+        f"raise {said}",
+    )
+
+
+@pytest.mark.parametrize(
+    ("unlogged", "updates", "learns"),
+    [
+        ("value_loss", ": KL 1e-9, nothing clipped", ": KL 0, entropy and reward where they"),
+        ("clip_fraction", ": KL 1e-9", ": KL 0, entropy and reward where they"),
+        ("entropy", ": KL 1e-9, nothing clipped", ": KL 0, reward where it"),
+    ],
+)
+def test_of_what_is_not_logged_nothing_is_said(unlogged: str, updates: str, learns: str) -> None:
+    """Neither that it is 0 nor that it stays where it was."""
+    columns: dict[str, DrawnColumn] = {**CTRL_COLUMNS, "reward_mean": flat, "entropy": 0.69}
+    columns |= {"approx_kl": 1e-9, "clip_fraction": 0.0}
+    del columns[unlogged]
+    told = {each.rule: each.message for each in findings(profile(), draw_rows(columns, 60))}
+    assert told["no-op-updates"] == f"updates change nothing{updates}"
+    assert told["nothing-learns"].startswith(f"nothing is learning{learns} started;")

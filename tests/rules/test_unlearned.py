@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.model import Profile, Severity
+from ppo_top.model import Profile, Sample, Severity
 from ppo_top.rules.judge import Judge
 from tests.rules.cases import flat
 from tests.rules.specifications_course import dips, sinks
@@ -14,6 +14,7 @@ from tests.support.drawn_runs import (
     DrawnColumn,
     DrawnColumns,
     draw_rows,
+    gauss,
     jitter,
     judged,
     profile,
@@ -54,6 +55,34 @@ def test_a_reward_mostly_above_its_start_is_not_said_to_have_gained_nothing() ->
     (found,) = (f for f in judge.findings if f.rule == RULE and f.cleared is None)
     assert found.message == "reward rose above -0.0212, but by no more than noise"
     assert found.severity == Severity.WATCH
+
+
+def wrong_way(reward: DrawnColumn, sample: Sample) -> str:
+    """What is said of a reward below its start, of one episode an update."""
+    columns: DrawnColumns = {**course(reward), "ep_len": 1000.0}
+    about = profile()._replace(samples={"reward_mean": sample})
+    judge = judged(about, draw_rows(columns, 240))
+    return next(f.message for f in judge.findings if f.rule == "reward-wrong-way")
+
+
+def test_what_is_said_to_have_been_its_start_was_held() -> None:
+    """Not the first three points, where the next seven lie elsewhere."""
+
+    def reward(i: int) -> float:
+        return (150.0 if i < 3 else 100.0 if i < 30 else 40.0) + jitter(i, 1.0)
+
+    said = wrong_way(reward, Sample("update"))
+    start, now = map(float, said.removeprefix("reward is below where it started: ").split(" -> "))
+    assert abs(start - 100.0) < 2.0
+    assert abs(now - 40.0) < 2.0
+
+
+def test_a_reward_that_sank_is_told_by_the_quarters_that_were_compared() -> None:
+    """It began where it is now, but most of the first quarter was higher."""
+    said = wrong_way(lambda i: 7.0 * (12 <= i < 100) + gauss(i, 3.0), Sample())
+    quarters = said.removeprefix("reward sank from the first quarter of the log to the last: ")
+    first, last = map(float, quarters.split(" -> "))
+    assert first > 4.0 > 2.0 > last
 
 
 @pytest.mark.parametrize(("gain", "noise", "last"), [(8.0, 2.0, 20), (20.0, 4.0, 12)])

@@ -17,6 +17,10 @@ SHOWN_NOTE_PREFIXES = (SINCE, "two ", RATE_FOLLOWS_NOTE)
 """Prefixes of notes shown in a sentence: since which version, how many numbers."""
 
 
+MOVED = {"above": "if it was raised", "below": "if it was lowered"}
+"""What is supposed of an unknown value beside a default that needs no change."""
+
+
 class AdvisedOption:
     """An option: its name, the run's value and the trainer's default, if known.
 
@@ -51,10 +55,11 @@ class AdvisedOption:
         if spec.startswith(","):
             return f"{self}{'' if self.note == RATE_FOLLOWS_NOTE else spec}"
         known = spec.startswith("known ")
-        if spec and not self._satisfies(not known, *spec.removeprefix("known ").split()):
+        condition = spec.removeprefix("known ").split()
+        if spec and not self._satisfies(not known, *condition):
             raise KeyError(self.name)
         now, usual = _text(self.value), _text(self.default)
-        words = [f"{now} {self.moment}"] if now else []
+        words = [f"{now} {self.moment}"] if now else self._supposed(*condition)
         if usual and usual != now:
             words.append(f"{self.default_owner}'s default is {usual}")
         if self.note.startswith(SINCE):
@@ -64,14 +69,24 @@ class AdvisedOption:
             words.append(self.note)
         return f"{self.name} ({'; '.join(words)})" if words else self.name
 
+    def _supposed(self, word: str = "", limit: str = "0") -> list[str]:
+        """What has to be so for advice to be of use, where only the default is known."""
+        usual = _number(self.default)
+        if word not in MOVED or usual is None or _is(usual, word, limit):
+            return []
+        return [MOVED[word]]
+
     def _satisfies(self, unknown: bool, word: str, limit: str = "0") -> bool:
         """Whether the value is `above` or `below` a limit, or `off`; `unknown` if it is unset."""
         if word == "off":
             return self.value in OFF_VALUES
         own = _number(self.value)
-        if own is None:
-            return unknown
-        return own > float(limit) if word == "above" else own < float(limit)
+        return unknown if own is None else _is(own, word, limit)
+
+
+def _is(value: float, word: str, limit: str) -> bool:
+    """Whether a value is `above` or `below` a limit."""
+    return value > float(limit) if word == "above" else value < float(limit)
 
 
 def _number(value: ConfigValue | None) -> float | None:

@@ -67,8 +67,9 @@ def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if not (run.severity_of("entropy-not-falling") or run.severity_of("reward-never-moves")):
         return borderline(0.0)
+    stays = "entropy and reward where they" if "entropy" in run.histories else "reward where it"
     message = (
-        "nothing is learning: KL 0, entropy and reward where they started; "
+        f"nothing is learning: KL 0, {stays} started; "
         "learning rate too small, frozen weights or zero advantages"
     )
     return Assessment(WARN, run.value("approx_kl", RECENT_ROWS) or 0.0, None, message)

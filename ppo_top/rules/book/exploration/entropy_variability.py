@@ -64,10 +64,8 @@ def entropy_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if grown <= max(limits["nats"], limits["share"] * abs(first)) or is_discrete(run):
         return None
     trend = history.trend(int(limits["points"]))
-    if not (trend.full and trend.tau > limits["tau"]) or run.rising or run.at_max:
+    if not (trend.full and trend.tau > limits["tau"]) or run.learned:
         return None
-    if run.keeps_gain:
-        return borderline(value)
     message = f"entropy only rises ({num(first)} -> {num(value)}), and reward does not"
     return Assessment(WARN, value, first + limits["nats"], message)
 

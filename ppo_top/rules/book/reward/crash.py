@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.logged_run import CRITIC_LOSSES, REWARD_CONCEPTS
-from ppo_top.rules.engine.reward.course import FALLEN, RewardCourse
+from ppo_top.rules.engine.reward.course import FALLEN, LOW_SHARE, RewardCourse
 from ppo_top.rules.engine.reward.means import fall_at_end, mean_falls
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
@@ -80,7 +80,10 @@ def _fell(best: float, now: float, lost: float) -> str:
 
 
 def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
-    """Means over several points show a fall that medians of three leave to noise."""
+    """Means over several points show a fall that medians of three leave to noise.
+
+    The first of them holds what was learned at once: measured from the first points, less is lost.
+    """
     blocks = (float(len(reward.means.sums)), float(reward.means.size))
     memo = run.memos.get("reward-crash", ())
     if memo[:2] != blocks:
@@ -88,12 +91,13 @@ def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -
             fall
             for fall in mean_falls(reward)
             if fall.lost_share > limits["mean_share"]
+            and fall.lost_of(reward.baseline) > LOW_SHARE
             and fall.gain_noise > limits["mean_gain"]
             and fall.fall_noise > limits["mean_noise"]
             and fall.best - fall.now > limits["drawdowns"] * fall.made_good
         )
         worst = max(found, key=lambda fall: fall.fall_noise, default=None)
-        told = (worst.best, worst.now, worst.lost_share) if worst is not None else ()
+        told = (worst.best, worst.now, worst.lost_of(reward.baseline)) if worst is not None else ()
         memo = run.memos["reward-crash"] = (*blocks, *told)
     if len(memo) == len(blocks):
         return None

@@ -73,10 +73,13 @@ def _rises(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
 
 
 def _may_have_gained(reward: RewardCourse, limits: RuleLimits) -> bool:
-    """Whether the reward was mostly far above its start, as a share of all that it ranged over.
+    """Whether the reward was mostly far above its start, or has climbed up to its end.
 
-    It may be by chance, after few episodes, but to say that nothing was gained would be wrong.
+    Far is a share of all that it ranged over; the few points of a short run may climb by rank. It
+    may be by chance, but to say that nothing was gained would be wrong.
     """
+    if reward.climbs_by_rank and reward.smooth > reward.baseline:
+        return True
     span = reward.history.high - reward.history.low
     near_sure = reward.gain > limits["above_noise"] * reward.sd
     share = limits["above_near"] if near_sure else limits["above"]
@@ -204,17 +207,22 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if reward.gained and not best_was_random(run, reward):
         return None
-    below, began = reward.below, reward.baseline
+    clear, began = limits["clear"] * reward.sd, reward.start_level
     sank = reward.change < -limits["fall"]  # a start that was over at once is not held
-    if below <= limits["clear"] * reward.sd and not sank:
+    if reward.below <= clear and not sank:
         return None
     enough = max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good)
-    if below <= enough and not (sank and reward.looks >= limits["looks"]):
-        return borderline(reward.history.last)
+    message = f"reward is below where it started: {num(began)} -> {num(reward.smooth)}"
+    if reward.below <= enough:
+        if not sank or reward.looks < limits["looks"]:
+            return borderline(reward.history.last)
+        began, now = reward.quarters[0][1], reward.quarters[-1][1]
+        message = (
+            f"reward sank from the first quarter of the log to the last: {num(began)} -> {num(now)}"
+        )
     on_policy = run.family in POLICY_GRADIENT
     share = limits["early" if on_policy else "early_replay"]
     early = not on_policy if run.progress is None else run.progress < share
-    message = f"reward is below where it started: {num(began)} -> {num(reward.smooth)}"
     level = WATCH if early else WARN
     return Assessment(level, reward.history.last, began, message, immediate=run.ended)
 

@@ -87,7 +87,9 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(value, limits["kl"])  # small updates may suffice for a large model
     if has_settled(run) or _moves_all_the_same(run, limits):
         return borderline(value, limits["kl"])
-    message = f"updates change nothing: KL {num(value)}, nothing clipped"
+    message = f"updates change nothing: KL {num(value)}"
+    if clipped_share(run) is not None:
+        message += ", nothing clipped"
     if clip:
         held = run.setting("clip_range")
         width = f"clip range {num(held)}" if held is not None else "clip range"

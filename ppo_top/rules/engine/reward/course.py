@@ -46,6 +46,9 @@ RISE_NOISE = 4.0
 RISING_TAU, FALLING_TAU = 0.3, -0.45
 """Kendall's tau of the newest points from which they rise or fall."""
 
+CLIMBING = 2.58
+"""Standard deviations of a trend by rank that chance exceeds once in a hundred times."""
+
 LOW_NOISE, LOW_SHARE = 4.0, 0.35
 """A real drawdown: in standard deviations, and as a share of the gain."""
 
@@ -260,6 +263,11 @@ class RewardCourse:
         moved = self._moved()
         return moved < -GAIN_NOISE * self._usual_sd < 0.0 and -moved > self.made_good
 
+    @property
+    def climbs_by_rank(self) -> bool:
+        """Whether the newest points, at most 15, rise by rank; overlapping means often do."""
+        return self.trend.z > CLIMBING and self.source.rows_per_window <= 1.0
+
     def _has_trend(self) -> bool:
         """Whether the last 15 points rise or fall by rank."""
         return self.trend.full and abs(self.trend.z) > SIGNIFICANT
@@ -287,7 +295,12 @@ class RewardCourse:
     def below(self) -> float:
         """By how much the newest points all lie below the level held at the start."""
         newest = int(min(FIRST_POINTS, max(3, self.source.rows_per_window)))
-        return median(self.first[: self.start_points]) - max(self.recent[-newest:])
+        return self.start_level - max(self.recent[-newest:])
+
+    @property
+    def start_level(self) -> float:
+        """The level held at the start; `baseline` is that of its first moment, or lower."""
+        return median(self.first[: self.start_points])
 
     @property
     def start_points(self) -> int:

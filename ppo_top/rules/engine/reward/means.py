@@ -41,7 +41,11 @@ class MeanFall(NamedTuple):
     @property
     def lost_share(self) -> float:
         """The share of the gain that is lost; 0 without a gain."""
-        gain = self.best - self.start
+        return self.lost_of(self.start)
+
+    def lost_of(self, lower_start: float) -> float:
+        """The same where the gain begins at another level, if that is lower."""
+        gain = self.best - min(self.start, lower_start)
         return (self.best - self.now) / gain if gain > 0.0 else 0.0
 
 
