@@ -16,6 +16,7 @@ from ppo_top.rules.engine.stats import (
     Trend,
     count_swings,
     median,
+    noise_std,
     rises_over,
     robust_log_z,
     theil_sen_rise,
@@ -115,6 +116,16 @@ def test_noise_is_that_of_the_last_sixty_values() -> None:
     assert noise.mean > 0.0
     noise.push(0.0)
     assert noise.mean == 0.0
+
+
+@pytest.mark.parametrize("count", [0, 2, 3, 4, 61, 62, 63, 90])
+def test_noise_is_the_same_value_by_value_and_at_once(count: int) -> None:
+    """To the last digit, with ties and a jump among the values."""
+    values = [math.sin(7.0 * number) // 0.1 + (number > 30) * 50.0 for number in range(count)]
+    noise = Noise()
+    for value in values:
+        noise.push(value)
+    assert noise_std(values) == noise.std
 
 
 def test_a_jump_is_measured_in_the_usual_steps_of_the_logarithm() -> None:

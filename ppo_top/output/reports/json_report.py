@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable
+from array import array
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ppo_top.model import NO_STEP, UNKNOWN_SAMPLE, Finding, Mark, Sample, Series
-from ppo_top.rules.engine.stats import Noise
+from ppo_top.rules.engine.stats import Noise, noise_std
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
 from ppo_top.views.judged_by import JudgedBy, judged_by
@@ -106,19 +107,16 @@ def _metrics(run: Run) -> Iterable[dict[str, Any]]:
 
 def _row_of(sample: Sample, series: Series) -> dict[str, Any]:
     """What one value measures, and the standard deviation of its noise, in the log's unit."""
-    noise = Noise()
-    newest = [value for value in series.values[-Noise.size - 2 :] if math.isfinite(value)]
-    for value in newest:
-        noise.push(value)
+    newest = _finite(series.values[-Noise.size - 2 :])
     return {
         "row": sample.kind or None,
         "episodes_a_row": 1 if sample.kind == "episode" else sample.episodes or None,
-        "noise": json_value(noise.std) if len(newest) > 2 else None,
+        "noise": json_value(noise_std(newest)) if len(newest) > 2 else None,
     }
 
 
 def _metric(source: SourceState, tag: str, concept: str | None, series: Series) -> dict[str, Any]:
-    finite = [value for value in series.values if math.isfinite(value)]
+    finite = _finite(series.values)
     return {
         "tag": tag,
         "concept": concept,
@@ -132,6 +130,13 @@ def _metric(source: SourceState, tag: str, concept: str | None, series: Series) 
         "min": min(finite, default=None),
         "max": max(finite, default=None),
     }
+
+
+def _finite(values: array[float]) -> Sequence[float]:
+    """The values without NaN and infinities: nearly always all of them, as their sum tells."""
+    if math.isfinite(sum(values)):
+        return values
+    return [value for value in values if math.isfinite(value)]
 
 
 def _check_row(row: CheckRow) -> dict[str, Any]:

@@ -180,6 +180,14 @@ class Noise:
         return sum(self._ranked) / len(self._ranked) / math.sqrt(6.0) if self._ranked else 0.0
 
 
+def noise_std(values: Sequence[float]) -> float:
+    """`Noise.std` of some finite values at once, of which no more than its window counts."""
+    newest = values[-Noise.size - 2 :]
+    triples = zip(newest, newest[1:], newest[2:], strict=False)
+    bends = [abs(third - 2.0 * second + first) for first, second, third in triples]
+    return MEDIAN_TO_STD / math.sqrt(6.0) * median(bends) if bends else 0.0
+
+
 def robust_log_z(value: float, before: Sequence[float], floor: float = LEAST_LOG_SPREAD) -> float:
     """Robust z-score of a positive value on a log scale; 0 with fewer than 10 earlier ones."""
     logs = [math.log(x) for x in before if x > 0.0]
