@@ -154,7 +154,7 @@ PART_MAKERS: Mapping[str, Callable[[Run, RunView], str]] = {
 
 def make_report(parts: Sequence[str], run: Run) -> MadeReport:
     """These parts of the report on a run that has all its points."""
-    view = make_run_view(run, None, time.time())
+    view = make_run_view(run, None, time.time(), with_panels=False)
     texts = {part: PART_MAKERS[part](run, view) for part in parts}
     return MadeReport(run_summary(run, view), state_facts(run), texts)
 

@@ -91,10 +91,13 @@ class RunView(NamedTuple):
         return self.verdict.words + (" as far as logged" if partly else "")
 
 
-def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView:
+def make_run_view(
+    run: Run, row: int | None = None, now: float = 0.0, *, with_panels: bool = True
+) -> RunView:
     """A run as it was when `row` was its newest row (None: at its end).
 
     `now` (unix seconds) decides whether a run seen at its end is still live, and nothing else.
+    Where no curves are drawn it does without panels.
     """
     last = len(run.timeline) - 1
     at = last if row is None else min(row, last)
@@ -102,6 +105,7 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
     opened = open_findings(run, max(at, 0))
     rows = tuple(make_check_rows(run, at, opened))
     worst = verdict(run, at)
+    listed = {row.concept: (row.label, row.status) for row in rows}
     return RunView(
         id=run.id,
         name=run.name,
@@ -119,7 +123,7 @@ def make_run_view(run: Run, row: int | None = None, now: float = 0.0) -> RunView
         open_findings=opened,
         cleared_findings=cleared_findings(run, at),
         checklist=rows,
-        panels=tuple(make_panels(run, at, {row.concept: (row.label, row.status) for row in rows})),
+        panels=tuple(make_panels(run, at, listed)) if with_panels else (),
         timeline=run.timeline,
         config=run.evaluation.config,
         problem_count=sum(source.problem_count for source in run.sources.values()),

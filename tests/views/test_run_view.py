@@ -429,6 +429,14 @@ def test_panels_come_in_a_fixed_order() -> None:
     assert groups == sorted(groups, key=[*METRIC_GROUPS, "Other"].index)
 
 
+def test_a_view_without_panels_says_the_same() -> None:
+    """Only the curves are missing: reports that draw none do not pay for them."""
+    run = demo("sb3_cartpole")
+    whole = make_run_view(run)
+    assert whole.panels
+    assert make_run_view(run, with_panels=False) == whole._replace(panels=())
+
+
 def test_the_best_value_so_far_has_its_step() -> None:
     """There is the checkpoint to use."""
     run = demo("sb3_cartpole_lr3e-2")
