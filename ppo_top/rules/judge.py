@@ -128,19 +128,18 @@ class Judge:
         run, rules, persistences = self._context, self._rules, self._found.persistences
         number, state, histories = run.mark.row, None, run.histories
         for index, concept, states in planned:
+            if states:  # nearly always, that settles it
+                state = run.reward_state if state is None else state
+                if not (states & state or persistences[index].is_alert):
+                    continue
             rule, points = rules[index], run.updates
             if concept:
                 history = histories.get(concept)
                 if history is None or history.last_row != number:
                     continue
                 points = history.count
-            if points <= rule.warmup or points % rule.every:
-                continue
-            if states and not persistences[index].is_alert:
-                state = run.reward_state if state is None else state
-                if not states & state:
-                    continue
-            self._apply_rule(index)
+            if points > rule.warmup and not points % rule.every:
+                self._apply_rule(index)
 
     def _ask_diagnoses(self, asked: Asked) -> None:
         """Ask the diagnoses of which a needed finding is open."""
