@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from ppo_top.catalogue import hyperparameter
 from ppo_top.catalogue.causes import known_causes
@@ -28,10 +29,14 @@ _PURPOSES = {
 _LESS_EXPLORATION = re.compile(r"\bless action noise|\bfinal exploration rate")
 _LIMIT = re.compile(r"^set ([\w./]+) to ")
 
+_remembered = lru_cache(maxsize=2048)
+"""Runs of one kind are given the same sentences again and again."""
+
 Direction = tuple[str, int]
 """An option's canonical name, and 1 where advice raises it, -1 where it lowers it."""
 
 
+@_remembered
 def direction_of(advice: str, trainer: str) -> Direction | None:
     """What a sentence of advice does to which option; None if it does neither."""
     found = _DIRECTION.search(advice)
@@ -41,6 +46,7 @@ def direction_of(advice: str, trainer: str) -> Direction | None:
     return (option, _DIRECTIONS[found[1]]) if option is not None else None
 
 
+@_remembered
 def _option_in(advice: str, trainer: str, start: int = 0) -> str | None:
     """The canonical name of the first option that is named from a place on."""
     words = _NAME.findall(advice, start)
@@ -48,6 +54,7 @@ def _option_in(advice: str, trainer: str, start: int = 0) -> str | None:
     return next((name for name in options if name is not None), None)
 
 
+@_remembered
 def purpose_of(advice: str, trainer: str) -> Direction | None:
     """What a sentence of advice is for, and which way; an option by itself where it is alone."""
     if _LESS_EXPLORATION.search(advice):
