@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate
 from typing import Self
 
 from ppo_top.catalogue import Trainer, facts_about, names_self_play, total_steps
@@ -148,7 +149,9 @@ class LoggedRun:
         self._choose_reward()
         reward = self.reward
         if reward is not None and reward.history.last_row == number:
-            self._add_reward(reward, self.value("ep_len", 0), self.value("episode", 0))
+            step = self.value("step", 0)
+            logged = 0 if step is None or step < histories["step"].high else int(step)
+            self._add_reward(reward, self.value("ep_len", 0), self.value("episode", 0), logged)
 
     def fits(self, block: RowBlock) -> bool:
         """Whether `add_block` may be used: no value needs a second look."""
@@ -170,6 +173,7 @@ class LoggedRun:
         reward = self.reward if self.reward_concept in block.columns else None
         counter = self.update_steps.counter(block.columns)
         counts, lengths, episodes = map(block.optional_column, (counter, "ep_len", "episode"))
+        logged = self._logged_steps(block)
         for index, mark in enumerate(block.marks()):
             position.rows, position.row = index + 1, mark.row
             if counter:
@@ -177,7 +181,7 @@ class LoggedRun:
             self._begin_row(mark)
             self._block = block
             if reward is not None:
-                self._add_reward(reward, lengths[index], episodes[index])
+                self._add_reward(reward, lengths[index], episodes[index], logged[index])
             yield mark
         self._values, self._block = self.values, None
         for concept in block.columns:
@@ -224,14 +228,17 @@ class LoggedRun:
             self.reward = RewardCourse(self.histories[found], self.ceiling, sample)
 
     def _add_reward(
-        self, reward: RewardCourse, length: float | None, episodes: float | None
+        self, reward: RewardCourse, length: float | None, episodes: float | None, logged: int
     ) -> None:
-        """Follow the reward of the newest row, with the `ep_len` and `episode` that it logs."""
+        """Follow the reward of the newest row, with the `ep_len` and `episode` that it logs.
+
+        `logged`: the environment's steps by a metric of their own; rows may go by something else.
+        """
         step = self.mark.step - self.start_step
         if self.segment:
             episodes = None
         else:
-            step = max(step, self._logged_steps())
+            step = max(step, logged)
         reward.add_reward(self.mark.row, step, length, episodes)
 
     @property
@@ -239,12 +246,16 @@ class LoggedRun:
         """Whether the policy plays against its past selves: the settings say so, or a rating."""
         return self.plays_itself or SELF_PLAY_MEASURES[0] in self.histories
 
-    def _logged_steps(self) -> int:
-        """The environment's steps by a metric of their own, where rows go by something else."""
-        history = self.histories.get("step")
-        if history is None or history.last_row != self.mark.row or history.last < history.high:
-            return 0
-        return int(history.last)
+    def _logged_steps(self, block: RowBlock) -> Sequence[int]:
+        """The steps that a metric of their own counts at each row of a block; 0 where it falls."""
+        column = block.columns.get("step")
+        if column is None:
+            return [0] * len(block.steps)
+        highest = accumulate(column, max, initial=self.histories["step"].high)
+        next(highest)  # that of the rows before
+        return [
+            int(step) if step >= high else 0 for step, high in zip(column, highest, strict=True)
+        ]
 
     def judged_as(self, concepts: tuple[str, ...]) -> tuple[str, ...]:
         """These metrics, with the one that serves as the reward in this run in its place."""
