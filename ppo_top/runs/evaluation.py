@@ -8,6 +8,7 @@ the bytes were split or in which order they arrived: live, replay and check agre
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Collection, Iterator
 from itertools import chain
@@ -20,7 +21,12 @@ from ppo_top.rules.judge import Judge
 from ppo_top.runs.console_notes import gather_notes
 from ppo_top.runs.machine_streams import MachineStream, machine_streams
 from ppo_top.runs.reward_curve import RewardCurve, extended_curve
-from ppo_top.runs.rows.row_judging import Position, RowJudging
+from ppo_top.runs.rows.row_judging import (
+    BLOCK_ROWS,
+    HASTY_BLOCK_ROWS,
+    Position,
+    RowJudging,
+)
 from ppo_top.runs.rows.row_merge import ConceptStream, RowMerger
 from ppo_top.runs.rows.timeline import SavedTimeline, Timeline
 from ppo_top.runs.rows.track import Track
@@ -176,8 +182,9 @@ class Evaluation:
     def _seal_rows(self, deadline: float) -> bool:
         """Judge complete rows until the deadline; False if more of them are left."""
         merger = self._sealed.merger
+        max_rows = HASTY_BLOCK_ROWS if deadline < math.inf else BLOCK_ROWS
         while (key := merger.next_key()) is not None:
-            is_block = self._rows.append_block(self._sealed, key)
+            is_block = self._rows.append_block(self._sealed, key, max_rows)
             if not is_block:
                 if merger.waiting_for(key):
                     break

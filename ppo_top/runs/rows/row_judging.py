@@ -13,8 +13,11 @@ from ppo_top.runs.machine_streams import MachineStream
 from ppo_top.runs.rows.row_merge import ConceptStream, RowKey, RowMerger
 from ppo_top.runs.rows.timeline import Timeline
 
-BLOCK_ROWS = 64
-"""Most rows judged between two checks of the deadline."""
+BLOCK_ROWS = 256
+"""Most rows judged at once: what a block costs, whatever its length, is shared by so many."""
+
+HASTY_BLOCK_ROWS = 64
+"""Most rows judged between two checks of a deadline, where there is one."""
 
 
 class Position:
@@ -53,12 +56,12 @@ class RowJudging:
         self._notes = notes
         self._has_times = has_times
 
-    def append_block(self, at: Position, key: RowKey) -> bool:
+    def append_block(self, at: Position, key: RowKey, max_rows: int) -> bool:
         """Judge several complete rows at once; False if `append` has to be used."""
         merger = at.merger
         if key[0] != at.segment or not self.has_passed_notes(at):
             return False
-        block = merger.pop_block(key, BLOCK_ROWS)
+        block = merger.pop_block(key, max_rows)
         if block is None:
             return False
         timeline, first = self._timeline, len(self._timeline)
