@@ -8,7 +8,7 @@ module imports numpy.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -64,24 +64,24 @@ def _decode_size(
     payloads = _windows(data, length + 4)[edges[members] + HEADER_BYTES]
     sums: dict[EventLayout, NDArray[np.uint32]] = {}
     """By layout: what the fixed bytes of each payload have to add to its checksum."""
+    is_left = np.ones(len(members), np.bool_)
     for _ in range(_MAX_TEMPLATE_TRIES):
-        if len(members) < _MIN_ROWS:
+        left = np.flatnonzero(is_left)
+        if len(left) < _MIN_ROWS:
             break
-        middle = len(members) // 2  # the record least likely to be an exception
+        middle = left[len(left) // 2]  # the record least likely to be an exception
         template = _template_of(payloads[middle].tobytes()[:length], templates)
-        if template is None:
-            others = np.arange(len(members)) != middle
-        else:
+        if template is not None:
             layout = template.layout
             if layout not in sums:
                 sums[layout] = _checksums_of_fixed(payloads, layout)
-            others = ~_has_tag(payloads, template)
-            rows, numbers = payloads[~others], members[~others]
-            good = (sums[layout][~others] == np.uint32(template.checksum)) & _fits(rows, template)
-            if good.any():
-                yield _decode_rows(rows[good], numbers[good], template)
-        payloads, members = payloads[others], members[others]
-        sums = {layout: each[others] for layout, each in sums.items()}
+            alike = np.flatnonzero(is_left & (sums[layout] == np.uint32(template.checksum)))
+            if len(alike):
+                alike = alike[_fits(payloads[alike], template)]
+            if len(alike):
+                yield _decode_rows(payloads[alike], members[alike], template)
+                is_left[alike] = False
+        is_left[middle] = False
 
 
 def recurring_bounds(data: bytes, bounds: list[int], limit: int) -> list[int]:
@@ -159,22 +159,11 @@ def _equals(rows: NDArray[Any], fixed_bytes: bytes, part: ByteRange) -> Bools:
     return equal
 
 
-def _longest(ranges: Iterable[ByteRange]) -> ByteRange:
-    return max(ranges, key=lambda part: part.stop - part.start)
-
-
-def _has_tag(rows: NDArray[Any], template: EventTemplate) -> Bools:
-    """Which payloads have the template's longest range of fixed bytes, which holds the tag."""
-    return _equals(rows, template.fixed_bytes, _longest(template.fixed_ranges))
-
-
 def _fits(rows: NDArray[Any], template: EventTemplate) -> Bools:
-    """Which payloads with the template's tag have its other fixed bytes and a step as long."""
+    """Which payloads have the template's fixed bytes and a step as long."""
     good = np.ones(len(rows), np.bool_)
-    longest = _longest(template.fixed_ranges)
     for part in template.fixed_ranges:
-        if part != longest:
-            good &= _equals(rows, template.fixed_bytes, part)
+        good &= _equals(rows, template.fixed_bytes, part)
     _, step, _ = template.changing_ranges
     for place in range(*step):  # a varint: the high bit says that another byte follows
         good &= (_column(rows, place, "u1") > 127) == (place < step.stop - 1)

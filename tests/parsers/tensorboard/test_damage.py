@@ -251,6 +251,15 @@ def test_damage_without_end_is_told_once() -> None:
     assert feed_parser(TensorBoardParser(), cut_at(data, [5, 70_000])).problems == found.problems
 
 
+def test_each_intact_record_between_damaged_ones_is_read_once() -> None:
+    """However many records of a tag are damaged: a fifth of four thousand here."""
+    records = [scalar_record("a", step, 1.0) for step in range(1, 4001)]
+    data = b"".join(flip(each, 20) if n % 5 == 2 else each for n, each in enumerate(records))
+    intact = [step for step in range(1, 4001) if step % 5 != 3]
+    assert feed_parser(TensorBoardParser(), [data]).steps("a") == intact
+    assert feed_parser(TensorBoardParser(), cut_at(data, [5, 70_000])).steps("a") == intact
+
+
 @pytest.mark.parametrize(
     "unit",
     [
