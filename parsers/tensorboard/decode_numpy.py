@@ -76,41 +76,41 @@ def _decode_size(
             if layout not in sums:
                 sums[layout] = _checksums_of_fixed(payloads, layout)
             alike = np.flatnonzero(is_left & (sums[layout] == np.uint32(template.checksum)))
+            rows = payloads[alike]
+            if len(alike) and not (good := _fits(rows, template)).all():
+                rows, alike = rows[good], alike[good]
             if len(alike):
-                alike = alike[_fits(payloads[alike], template)]
-            if len(alike):
-                yield _decode_rows(payloads[alike], members[alike], template)
+                yield _decode_rows(rows, members[alike], template)
                 is_left[alike] = False
         is_left[middle] = False
 
 
-def recurring_bounds(data: bytes, bounds: list[int], limit: int) -> list[int]:
+def recurring_bounds(data: bytes, bounds: array[int], limit: int) -> array[int]:
     """The bounds of the records that follow in the order of sizes in which the last ones came.
 
     A writer that logs the same tags at each step repeats itself, header by header. `LookAhead`.
     """
-    edges = np.array(bounds[-2 * _LONGEST_CYCLE - 1 :], np.int64)
+    edges = np.frombuffer(bounds[-2 * _LONGEST_CYCLE - 1 :], np.int64)
     sizes = np.diff(edges)
     if len(sizes) < 2 * _LONGEST_CYCLE:
-        return []
+        return array("q")
     earlier = np.lib.stride_tricks.sliding_window_view(sizes[:-1], _LONGEST_CYCLE)
     alike = np.flatnonzero((earlier == sizes[-_LONGEST_CYCLE:]).all(axis=1))
     if not len(alike):
-        return []
+        return array("q")
     cycle = len(sizes) - _LONGEST_CYCLE - int(alike[-1])
     starts, end = edges[-1 - cycle : -1], int(edges[-1])
     length = end - int(starts[0])
     rounds = (min(limit, len(data)) - end) // length
     if rounds < 1:
-        return []
+        return array("q")
     headers = _windows(data, HEADER_BYTES)
     found = headers[(starts + length * np.arange(1, rounds + 1)[:, None]).ravel()]
     words = found.view("<u4").reshape(rounds, cycle, -1)
     equal = (words == headers[starts].view("<u4").reshape(cycle, -1)).all(axis=2).ravel()
     good = len(equal) if equal.all() else int(equal.argmin())
     ends = (edges[-cycle:] + length * np.arange(1, rounds + 1)[:, None]).ravel()[:good]
-    following: list[int] = ends.tolist()
-    return following
+    return array("q", ends.tobytes())
 
 
 def _by_size(sizes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:

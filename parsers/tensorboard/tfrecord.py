@@ -42,7 +42,7 @@ _MAX_KNOWN_HEADERS = 1 << 12
 _WALKED_FIRST = 600
 """Records walked over one by one before others are looked for ahead."""
 
-LookAhead = Callable[[bytes, list[int], int], list[int]]
+LookAhead = Callable[[bytes, "array[int]", int], "array[int]"]
 """Given data, the bounds of records and a limit: the ends of records that follow with good headers.
 
 Each of them begins before the limit.
@@ -187,11 +187,10 @@ class TfRecordReader:
             if position + HEADER_BYTES > len(self._data):
                 return array("q", [position]), _StopReason.NO_HEADER
             self._searching = False
-        bounds = [position]
-        stop = self._walk_headers(bounds, position + MAX_BLOCK_BYTES)
-        return array("q", bounds), stop
+        bounds = array("q", [position])
+        return bounds, self._walk_headers(bounds, position + MAX_BLOCK_BYTES)
 
-    def _walk_headers(self, bounds: list[int], limit: int) -> _StopReason:
+    def _walk_headers(self, bounds: array[int], limit: int) -> _StopReason:
         """Append the ends of whole records up to the limit; return why it ended."""
         data, size = self._data, len(self._data)
         known, learn = self._headers.length_by_header, self._headers.verify

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -136,9 +137,10 @@ def test_damage_is_found_in_columns(name: str, seed: int) -> None:
     assert_same(by_numpy(data, size=20_000), slow)
 
 
-def bounds_of(data: bytes) -> list[int]:
+def bounds_of(data: bytes) -> array[int]:
     """The bounds of all records, found one after the other."""
-    return [each for block in TfRecordReader().add_bytes(data) for each in block.bounds]
+    blocks = TfRecordReader().add_bytes(data)
+    return array("q", [each for block in blocks for each in block.bounds])
 
 
 def test_records_that_recur_are_found_at_once() -> None:
@@ -147,24 +149,24 @@ def test_records_that_recur_are_found_at_once() -> None:
     bounds = bounds_of(data)
     known = bounds[:600]
 
-    def ahead(some: bytes, limit: int = 1 << 40) -> list[int]:
+    def ahead(some: bytes, limit: int = 1 << 40) -> array[int]:
         found = decode_numpy.recurring_bounds(some, known, limit)
         assert found == bounds[600 : 600 + len(found)]
         return found
 
     assert len(ahead(data)) > 900  # until the steps need another byte
-    assert ahead(data[: bounds[605] - 1]) == []
+    assert not ahead(data[: bounds[605] - 1])
     assert 0 < len(ahead(data, bounds[1000])) <= 400
     header = bounds[1234]
     damaged = data[: header + 2] + b"?" + data[header + 3 :]
     assert len(ahead(damaged)) == 1234 - 599
-    assert decode_numpy.recurring_bounds(data, bounds[:500], 1 << 40) == []
+    assert not decode_numpy.recurring_bounds(data, bounds[:500], 1 << 40)
 
 
 def test_records_in_no_order_are_not_looked_for_ahead() -> None:
     """Nothing is known of those that follow."""
     data = FILES["irregular"]
-    assert decode_numpy.recurring_bounds(data, bounds_of(data)[:600], 1 << 40) == []
+    assert not decode_numpy.recurring_bounds(data, bounds_of(data)[:600], 1 << 40)
 
 
 @settings(deadline=None, max_examples=40)
