@@ -8,7 +8,7 @@ from typing import Protocol
 
 from ppo_top.files.directory_tree import FolderStamp, FoundFile
 from ppo_top.files.tail import FileStamp
-from ppo_top.model import Batch, RunEnd, SourceFacts
+from ppo_top.model import Batch, Problem, RunEnd, SourceFacts
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.base import Format
 
@@ -66,6 +66,7 @@ class SavedSource(NamedTuple):
     kept_open: bool
     points: int
     problem_count: int
+    first_problems: list[Problem]
     left_out_values: int
     notes: list[str]
     counts_updates: bool

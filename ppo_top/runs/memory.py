@@ -228,6 +228,7 @@ def _saved_source(state: SourceState) -> SavedSource:
         kept_open=kind.kept_open,
         points=state.points,
         problem_count=state.problem_count,
+        first_problems=state.problems[:1],
         left_out_values=state.left_out_values,
         notes=state.notes,
         counts_updates=state.counts_updates,

@@ -98,6 +98,7 @@ class SourceState:
         saved, state = known.saved, cls(known.source)
         state.facts = saved.facts
         state.problem_count = saved.problem_count
+        state.problems = list(saved.first_problems)
         state.left_out_values = saved.left_out_values
         state.notes = list(saved.notes)
         state.counts_updates = saved.counts_updates

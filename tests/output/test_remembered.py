@@ -44,6 +44,20 @@ def test_the_second_answer_is_the_first_without_reading(command: list[str], runs
     assert not opened
 
 
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_what_could_not_be_read_is_named_again(command: list[str], runs: Path) -> None:
+    """A damaged line: both answers tell of the first that was met."""
+    for log in runs.rglob("*.csv"):
+        first, *rows = log.read_text().splitlines(keepends=True)
+        log.write_text("".join([first, *rows[:3], "damaged, line\n", *rows[3:]]))
+    age(runs)
+    cold, first_time = Printed(*command, runs, "--no-cache"), Printed(*command, runs)
+    with opened_files() as opened:
+        assert Printed(*command, runs) == first_time == cold
+    assert not opened
+    assert "1 unreadable, first at" in f"{cold.out}{cold.err}" or "status" in command
+
+
 @pytest.mark.parametrize("first", COMMANDS, ids=" ".join)
 def test_what_one_command_judged_the_others_need_not(first: list[str], runs: Path) -> None:
     """`check` after `status`, JSON after text, and so on."""
