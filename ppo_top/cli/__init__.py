@@ -27,6 +27,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         discard_stdout()
         return 0
+    except Exception as error:  # noqa: BLE001 - Python's own exit code for a bug means a sick run
+        from ppo_top.support.internal_errors import report_internal_error
+        from ppo_top.text.format import clean
+
+        print(f"ppo-top: {clean(report_internal_error('ppo-top', error))}", file=sys.stderr)
+        return EXIT_ERROR
 
 
 def _use_ascii_fallbacks() -> None:

@@ -7,7 +7,7 @@ import math
 import select
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import TextIO
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Severity, State, Status
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.answers import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
 from ppo_top.output.colour import coloured
 from ppo_top.output.hooks import Hooks
@@ -64,14 +65,23 @@ class Beat:
             self._emit({"event": "beat", "time": now})
 
 
+class ReportedFinding(NamedTuple):
+    """What was last reported of a finding; `event` where it was open."""
+
+    severity: Severity
+    explained_by: str | None
+    event: RunEvent | None
+
+
 class ChangeReporter:
     """Emits an event for each change of a run's state or of a finding since the last call."""
 
     def __init__(self, session: Session, emit: Callable[[RunEvent], None]) -> None:
         self._session = session
         self._emit = emit
-        self._reported_findings: dict[tuple[str, str, int], tuple[Severity, bool]] = {}
-        self._reported_states: dict[str, State] = {}
+        self._reported_findings: dict[str, dict[tuple[str, int], ReportedFinding]] = {}
+        """By run; then by rule and the row since which it is found."""
+        self._reported_states: dict[str, tuple[State, RunEvent]] = {}
 
     def report_changes(self, now: float) -> None:
         """Compare the runs with what was reported before."""
@@ -79,42 +89,63 @@ class ChangeReporter:
             if run.has_more_to_read or not run.judged:
                 continue  # half of a log tells half a story
             self._report_state(run, now)
-            for finding in run.findings:
-                self._report_finding(run, finding)
+            self._report_findings(run)
         if len(self._reported_states) > len(self._session.runs):
-            self._drop_gone_runs()
+            self._report_gone_runs()
 
-    def _drop_gone_runs(self) -> None:
-        """Forget runs that are gone: a session may last for weeks."""
-        here, states, findings = self._session.runs, self._reported_states, self._reported_findings
-        self._reported_states = {run: states[run] for run in states if run in here}
-        self._reported_findings = {key: findings[key] for key in findings if key[0] in here}
+    def _report_gone_runs(self) -> None:
+        """Forget runs whose logs are gone: a session may last for weeks, and they may come back."""
+        for run in [each for each in self._reported_states if each not in self._session.runs]:
+            _, event = self._reported_states.pop(run)
+            self._reported_findings.pop(run, None)
+            self._emit({**event, "event": "run-gone", "text": "its logs are gone"})
 
     def _report_state(self, run: Run, now: float) -> None:
         state, text = run_status(run, now)
         before = self._reported_states.get(run.id)
-        if state is before:
+        if before is not None and state is before[0]:
             return
-        self._reported_states[run.id] = state
-        fields = {"run": run.name, "path": run.path, "state": state.value, "text": text}
+        fields: RunEvent = {"run": run.name, "path": run.path, "state": state.value, "text": text}
+        self._reported_states[run.id] = state, fields
         if before is None:
             self._emit({"event": "run-started", **fields, "text": ""})
         if before is not None or state not in (State.STARTING, State.LIVE):
             self._emit({"event": f"run-{state.value}", **fields})
 
-    def _report_finding(self, run: Run, finding: Finding) -> None:
-        key = (run.id, finding.rule, finding.since.row)
-        now = (finding.severity, finding.cleared is not None)
-        before = self._reported_findings.get(key)
-        if before == now:
+    def _report_findings(self, run: Run) -> None:
+        """Report what changed; findings are gone where a log began anew."""
+        reported = self._reported_findings.setdefault(run.id, {})
+        open_now = [(each, each.severity) for each in run.findings if each.cleared is None]
+        explained = explaining_rules(open_now)
+        for finding in run.findings:
+            self._report_finding(run, finding, reported, explained)
+        if len(reported) > len(run.findings):
+            open_rules = {each.rule for each, _ in open_now}
+            here = {(each.rule, each.since.row) for each in run.findings}
+            for key in [each for each in reported if each not in here]:
+                event = reported.pop(key).event
+                if event is not None and key[0] not in open_rules:
+                    self._emit({**event, "event": "cleared", "explained_by": None})
+
+    def _report_finding(
+        self,
+        run: Run,
+        finding: Finding,
+        reported: dict[tuple[str, int], ReportedFinding],
+        explained: Mapping[str, str],
+    ) -> None:
+        key, is_open = (finding.rule, finding.since.row), finding.cleared is None
+        explained_by = explained.get(finding.rule) if is_open else None
+        before = reported.get(key)
+        seen = before and (before.severity, before.explained_by, before.event is not None)
+        if seen == (finding.severity, explained_by, is_open):
             return
-        self._reported_findings[key] = now
-        event = "cleared" if now[1] else "opened" if before is None else "changed"
-        open_now = ((each, each.severity) for each in run.findings if each.cleared is None)
-        explained_by = explaining_rules(open_now).get(finding.rule) if not now[1] else None
-        axis = run.timeline.axis
-        fields = {"run": run.name, "path": run.path, "axis": axis, **finding_object(finding, run)}
-        self._emit({"event": event, **fields, "explained_by": explained_by})
+        fields = {"run": run.name, "path": run.path, "axis": run.timeline.axis}
+        event = "cleared" if not is_open else "opened" if before is None else "changed"
+        told = {"event": event, **fields, **finding_object(finding, run)}
+        told["explained_by"] = explained_by
+        reported[key] = ReportedFinding(finding.severity, explained_by, told if is_open else None)
+        self._emit(told)
 
 
 def report_new_problems(
@@ -152,7 +183,7 @@ def event_line(event: RunEvent) -> str:
         return f"{mark} {name}: {word}" + (f" ({text})" if text else "")
     severity, is_over = str(event["severity"]), word == "cleared"
     mark = MARKS[Status.OK if is_over else Severity[severity.upper()].status]
-    step = event["cleared_step"] if is_over else event["since_step"]
+    step = (event["cleared_step"] if is_over else None) or event["since_step"]
     at = count(step) if isinstance(step, int) else str(step)
     said = clean(str(event["message"]))
     return f"{mark} {name}: {word} {severity} {event['rule']} at {event['axis']} {at}: {said}"

@@ -53,6 +53,8 @@ class Hooks:
         """The events of hooks that this one is; none if it is not news."""
         word = str(event["event"])
         if "rule" not in event:
+            if word in ("run-started", "run-gone"):
+                self._forget_run(str(event["path"]))
             return {word.removeprefix("run-"), "any"} & {*STATE_EVENTS, "any"}
         key = str(event["path"]), str(event["rule"])
         if word == "cleared":
@@ -62,6 +64,11 @@ class Hooks:
             return set()
         self._severities[key] = severity
         return {"any", *(each for each in SEVERITY_EVENTS if severity >= Severity[each.upper()])}
+
+    def _forget_run(self, path: str) -> None:
+        """Another training may write where one was before."""
+        for key in [each for each in self._severities if each[0] == path]:
+            del self._severities[key]
 
 
 def _call(hook: Hook, event: dict[str, Any]) -> HookCall:

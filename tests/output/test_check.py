@@ -266,3 +266,20 @@ def test_nothing_written_lately_is_no_mistake(
     words = ["check", str(old_and_new), "--active", "10s", "--format", format_]
     assert main(words) == 0
     assert capsys.readouterr().err == "ppo-top: 2 folders of old logs not opened (--active)\n"
+
+
+def test_an_error_of_our_own_is_no_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Python ends with 1 for it, by which a script would take the run for a sick one."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("not \x1b[31mready")
+
+    monkeypatch.setattr("ppo_top.output.check.make_run_view", fail)
+    assert main(["check", "--no-cache", str(DEMO_LOGS_FOLDER / "sb3_cartpole")]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("ppo-top: ppo-top failed: RuntimeError(")
+    assert "\x1b" not in said
+    assert "RuntimeError" in (tmp_path / "state" / "ppo-top" / "errors.log").read_text()

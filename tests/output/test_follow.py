@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -18,10 +19,14 @@ import pytest
 
 from ppo_top.files.follower import Follower
 from ppo_top.output.follow import ChangeReporter
+from ppo_top.output.hook_runner import HookCall, HookRunner
+from ppo_top.output.hooks import Hooks
 from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
+from ppo_top.settings.hook import Hook
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
+from tests.support.number_log import ManualClock
 
 TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d "
 
@@ -88,6 +93,61 @@ def test_follow_reports_a_run_as_soon_as_it_is_read(
         said = [event for run, event, _ in events if run == name]
         assert said[0] == "run-started"
         assert "run-live" not in said, "it was reported before its end was read"
+
+
+def changes(folder: Path) -> tuple[Callable[[], None], list[dict[str, Any]]]:
+    """Reads a directory once more, and the events of all readings."""
+    events: list[dict[str, Any]] = []
+    clock = ManualClock()
+    session, follower = Session(Settings()), Follower([folder], clock=clock)
+    reporter = ChangeReporter(session, events.append)
+
+    def read() -> None:
+        clock.now += 60.0
+        follower.sweep_soon()
+        read_to_end(follower, session)
+        reporter.report_changes(time.time())
+
+    return read, events
+
+
+FAILING = (DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2" / "progress.csv").read_bytes()
+
+
+@pytest.mark.parametrize("is_removed", [False, True], ids=["written over", "removed"])
+def test_a_training_in_the_place_of_another_starts_hooks_again(
+    tmp_path: Path, is_removed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same fault at the same step, by the same name: it is told, and stopped, once more."""
+    log = tmp_path / "run" / "progress.csv"
+    log.parent.mkdir()
+    started: list[HookCall] = []
+    monkeypatch.setattr(HookRunner, "start", lambda _, call: started.append(call))
+    hooks = Hooks([Hook("crit", ("true",))], print, existing=True)
+    read, events = changes(tmp_path)
+
+    def stopped() -> set[str]:
+        """The rules of which a hook is told."""
+        started.clear()
+        read()
+        for event in events:
+            hooks.take(event)
+        events.clear()
+        return {call.variables["PPO_TOP_RULE"] for call in started}
+
+    log.write_bytes(FAILING)
+    first = stopped()
+    assert first
+    if is_removed:
+        log.unlink()
+        read()
+        assert events[-1]["event"] == "run-gone"
+    else:
+        log.write_bytes(b"".join(FAILING.splitlines(keepends=True)[:2]))
+        read()
+        assert {each["event"] for each in events if "rule" in each} == {"cleared"}
+    log.write_bytes(FAILING)
+    assert stopped() == first
 
 
 def test_follow_ends_when_its_reader_is_gone(tmp_path: Path) -> None:

@@ -111,6 +111,13 @@ def test_what_a_diagnosis_explains_starts_nothing() -> None:
 
 
 @pytest.mark.usefixtures("recorded")
+def test_what_outlasts_its_diagnosis_starts_its_own_hook() -> None:
+    """The diagnosis clears, and what it explained is as severe as before."""
+    explained = finding("opened", "warn", explained_by="updates-too-large")
+    assert started_by(explained, finding("changed", "warn")) == [1]
+
+
+@pytest.mark.usefixtures("recorded")
 @pytest.mark.parametrize("word", ["stalled", "died", "finished"])
 def test_a_state_starts_its_own_hook(word: str) -> None:
     """Others and beats do not."""
