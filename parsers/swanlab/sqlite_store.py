@@ -97,6 +97,8 @@ class SwanlabStore:
 
     def side_files_changed(self) -> bool:
         """Whether one of the files grew; many files are checked in turn."""
+        if self._snapshot.is_due:
+            return True
         for _ in range(min(_FILES_PER_CHECK, len(self._check_queue))):
             self._check_queue.rotate(-1)
             if self._check_queue[-1].has_grown():

@@ -6,6 +6,7 @@ import math
 import shutil
 import sqlite3
 import tempfile
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 
 from ppo_top.files.log_reader import LogReader
 from ppo_top.parsers import detect_format
+from ppo_top.parsers.shared.stores.sqlite_snapshot import DatabaseBusy, SqliteSnapshot
 from ppo_top.parsers.trackio import FORMATS, TrackioInboxParser, TrackioStore
 from tests.support.parser_harness import (
     ParserOutput,
@@ -167,6 +169,30 @@ def test_a_growing_log_does_not_copy_the_database(
     assert copies
     writer.close()
     store.close()
+
+
+def test_a_large_database_without_a_log_is_not_copied_at_each_commit(tmp_path: Path) -> None:
+    """Fifty times as long as a copy took there is none; what was committed meanwhile then comes."""
+    path, ticks, copies = tmp_path / "metrics.db", count(), []
+    writer = sqlite3.connect(path, isolation_level=None)
+    writer.execute("CREATE TABLE metrics (value)")
+    writer.execute("INSERT INTO metrics VALUES (zeroblob(9000000))")
+    snapshot = SqliteSnapshot(path, lambda: float(next(ticks)))
+    for number in range(200):
+        writer.execute("INSERT INTO metrics VALUES (1)")
+        try:
+            snapshot.refresh()
+        except DatabaseBusy:
+            continue
+        copies.append(number)
+        assert snapshot.rows("SELECT count(*) FROM metrics") == [(number + 2,)]
+    assert len(copies) <= 5
+    assert any(snapshot.is_due for _ in range(100))
+    snapshot.refresh()
+    assert snapshot.rows("SELECT count(*) FROM metrics") == [(201,)]
+    assert not snapshot.is_due
+    snapshot.close()
+    writer.close()
 
 
 def test_runs_of_one_name_are_kept_apart(tmp_path: Path) -> None:

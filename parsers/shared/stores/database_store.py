@@ -37,8 +37,8 @@ class DatabaseStore:
         return self._pending.popleft() if self._pending else Batch()
 
     def side_files_changed(self) -> bool:
-        """Everything is in the database and its log."""
-        return False
+        """Everything is in the database and its log; a copy of them may have been put off."""
+        return self._snapshot.is_due
 
     def close(self) -> None:
         """Delete the private copy."""

@@ -3,14 +3,18 @@
 Opening it in place would create files next to it and take locks, and a copy without its write-ahead
 log lacks the last commits. So both are copied, and the copy is used only if the database did not
 change meanwhile: a checkpoint would have torn it. While only the log grows, only it is copied.
+Where there is none each commit changes the database, and a large one is not copied at each.
 """
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sqlite3
 import tempfile
+import time
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +24,9 @@ SQLITE_MAGIC = b"SQLite format 3\x00"
 _COPY_NAME = "copy.db"
 _SIDE_SUFFIXES = ("-wal", "-journal")
 _MAX_ATTEMPTS = 4
+_PAUSE_FACTOR = 50.0
+_LARGE_BYTES = 8 << 20
+"""After a copy of a database of this size there is none for so many times what that took."""
 _MAX_VALUE_BYTES = 16 << 20
 """Bytes of one value."""
 _SCHEMA_BYTES = 1 << 20
@@ -34,7 +41,7 @@ SqliteRow = tuple[Any, ...]
 
 
 class DatabaseBusy(Exception):
-    """The database changed while it was copied; try again."""
+    """The database changed while it was copied, or was copied just now; try again."""
 
 
 class SqliteSnapshot:
@@ -43,14 +50,18 @@ class SqliteSnapshot:
     Its files are unlinked as soon as they are open, so nothing is left behind after a crash.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, clock: Callable[[], float] = time.monotonic) -> None:
         self._path = path
+        self._clock = clock
+        self._next_copy = -math.inf
+        self._is_put_off = False
         self._connection: sqlite3.Connection | None = None
         self._write_ahead_log: _WriteAheadLog | None = None
         self._file_stamps: tuple[Any, ...] = ()
 
     def refresh(self) -> None:
         """Bring the copy up to date; raises `DatabaseBusy`, `OSError` or `sqlite3.Error`."""
+        self._is_put_off = False
         for _ in range(_MAX_ATTEMPTS):
             stamp = self._read_stamps()
             if self._connection is not None and stamp == self._file_stamps:
@@ -61,6 +72,9 @@ class SqliteSnapshot:
                 if self._is_consistent(stamp, self._read_stamps()):
                     self._file_stamps = stamp
                     return
+            begun = self._clock()
+            if begun < self._next_copy:
+                break
             self.close()
             with tempfile.TemporaryDirectory(prefix="ppo-top-") as folder:
                 self._copy_files(Path(folder))
@@ -68,8 +82,17 @@ class SqliteSnapshot:
                     self._connection = _open_copy(Path(folder) / _COPY_NAME)
                     self._write_ahead_log = _WriteAheadLog.open(Path(folder) / _COPY_NAME)
                     self._file_stamps = stamp
+                    now = self._clock()
+                    if stamp[0][1] >= _LARGE_BYTES:
+                        self._next_copy = now + _PAUSE_FACTOR * (now - begun)
                     return
+        self._is_put_off = True
         raise DatabaseBusy
+
+    @property
+    def is_due(self) -> bool:
+        """Whether there may be more since `refresh` was put off, though nothing has changed."""
+        return self._is_put_off and self._clock() >= self._next_copy
 
     def rows(self, query: str, *values: object) -> list[SqliteRow]:
         """The rows of a query on the copy, text as bytes; raises `sqlite3.Error`."""
