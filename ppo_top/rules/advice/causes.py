@@ -62,6 +62,7 @@ def cause_scores(
     counts = counted.text if is_text(family) else counted.control
     seen = {fact for fact, holds in symptoms.items() if holds}
     of_family = {cause for cause in causes.texts if family in causes.families.get(cause, {family})}
+    of_family = {each for each in of_family if not any((each, x) in causes.vetoes for x in seen)}
     proven = {cause for fact, cause in causes.proofs.items() if fact in seen} & of_family
     known = ((counts[name], holds) for name, holds in symptoms.items() if name in counts)
     weighed = [(each, _usual_share(each), holds) for each, holds in known]
@@ -70,7 +71,6 @@ def cause_scores(
         + sum(_weight(each, usual, cause, holds) for each, usual, holds in weighed)
         for cause in proven or reports
         if cause in of_family
-        and (proven or not any((cause, fact) in causes.vetoes for fact in seen))
     }
     return dict(sorted(scores.items(), key=lambda pair: -pair[1]))
 
