@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
@@ -122,7 +123,11 @@ def _settings(
     except UnusableSettingsError as error:
         raise CouldNotLook(str(error)) from None
     said.writelines(f"{problem}\n" for problem in settings.problems)
-    return settings if goal is None else settings._replace(goal=float(goal))
+    if goal is None:
+        return settings
+    if not math.isfinite(goal):
+        raise ValueError(f"goal is {goal}, expected a finite number")
+    return settings._replace(goal=float(goal))
 
 
 def _lines(said: io.StringIO) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import sys
@@ -78,11 +79,22 @@ def byte_count(text: str) -> int:
     return size
 
 
+def finite_number(text: str) -> float:
+    """A number that something can be compared with: neither infinite nor NaN."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise argparse.ArgumentTypeError("expected a finite number")
+    return number
+
+
 def add_settings_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--settings", metavar="FILE", help="use FILE instead of your own ppo-top.toml"
     )
-    parser.add_argument("--goal", type=float, metavar="REWARD", help="target reward")
+    parser.add_argument("--goal", type=finite_number, metavar="REWARD", help="target reward")
     parser.add_argument(
         "--curriculum",
         action="store_true",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from ppo_top.model.named_tuple import NamedTuple
@@ -10,7 +11,7 @@ SEVERITIES = ("info", "watch", "warn", "crit")
 
 RULE_KEYS = {
     **dict.fromkeys(("id", "metric", "title", "say"), "text in quotes"),
-    **dict.fromkeys(("above", "below"), "a number"),
+    **dict.fromkeys(("above", "below"), "a finite number"),
     **dict.fromkeys(("k", "n", "warmup", "clear"), "a whole number, 0 or more"),
     **dict.fromkeys(("causes", "try"), "a list of strings"),
     "severity": f"one of {', '.join(SEVERITIES)}",
@@ -65,13 +66,18 @@ def _fits(key: str, value: object) -> bool:
         return value in SEVERITIES
     if kind == "text in quotes":
         return isinstance(value, str) and bool(value)
-    if kind == "a number":
-        return is_number(value)
+    if kind == "a finite number":
+        return is_finite_number(value)
     if kind == "a list of strings":
         return isinstance(value, list) and all(isinstance(each, str) for each in value)
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
-def is_number(value: object) -> bool:
-    """Whether a value from a settings file is a number (and not NaN)."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+def is_finite_number(value: object) -> bool:
+    """Whether a value from a settings file is a number that a float can hold, and a finite one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # a whole number of TOML has any number of digits
+        return False

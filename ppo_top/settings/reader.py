@@ -17,7 +17,7 @@ from ppo_top.settings.custom_rule import (
     RULE_KEYS,
     CustomRule,
     find_fault,
-    is_number,
+    is_finite_number,
     make_custom_rule,
 )
 from ppo_top.settings.hook import HOOK_KEYS, find_hook_fault, make_hook
@@ -121,6 +121,8 @@ class _SettingsReader:
             self._problem("", f"cannot read: {(error.strerror or str(error)).lower()}")
         except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
             self._problem("", f"invalid TOML: {error}")
+        except ValueError:  # Python refuses to convert thousands of digits
+            self._problem("", "invalid TOML: a number with too many digits")
         self.is_readable = False
         return {}
 
@@ -191,7 +193,9 @@ class _SettingsReader:
         for tag, meaning in self._table("tags", value).items():
             concept, *transforms = (meaning.split() if isinstance(meaning, str) else []) or [""]
             if not self.is_concept(concept):
-                self._problem(f"tags.{tag!r}", f"unknown metric {meaning!r}, see `ppo-top explain`")
+                self._problem(
+                    f"tags.{tag!r}", f"unknown metric {_shown(meaning)}, see `ppo-top explain`"
+                )
             elif unknown := [word for word in transforms if word not in TAG_TRANSFORMS]:
                 self._unknown(f"tags.{tag!r}", unknown[0], TAG_TRANSFORMS, "transform")
             else:
@@ -278,9 +282,9 @@ class _SettingsReader:
         return {}
 
     def _number(self, where: str, value: object) -> float | None:
-        if is_number(value):
+        if is_finite_number(value):
             return float(value)  # type: ignore[arg-type]
-        self._expected(where, "a number", value)
+        self._expected(where, "a finite number", value)
         return None
 
     def _unknown(self, where: str, key: str, names: Iterable[str], kind: str = "key") -> None:
@@ -291,7 +295,7 @@ class _SettingsReader:
         self._problem(where, f"unknown {kind} {key!r}{hint if len(hint) < MAX_HINT_CHARS else ''}")
 
     def _expected(self, where: str, expected: str, value: object) -> None:
-        self._problem(where, f"expected {expected}, got {value!r}"[:MAX_HINT_CHARS])
+        self._problem(where, f"expected {expected}, got {_shown(value)}"[:MAX_HINT_CHARS])
 
     def _problem(self, where: str, what: str) -> None:
         line = ": ".join(part for part in (str(self.path), where, what) if part)
@@ -300,3 +304,11 @@ class _SettingsReader:
 
 def _as_list(value: object) -> list[object]:
     return value if isinstance(value, list) else [value]
+
+
+def _shown(value: object) -> str:
+    """A value of the file as text; some that can be written in TOML have none in Python."""
+    try:
+        return repr(value)
+    except (ValueError, RecursionError):  # thousands of digits, of levels
+        return "something too long to show"

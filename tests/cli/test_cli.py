@@ -176,6 +176,36 @@ def test_a_mistake_in_the_settings_is_one_line_and_no_failure(
     assert "sb3_cartpole" in said.out
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"goal = 1{'0' * 5000}",
+        f"goal = 1{'0' * 400}",
+        f"[rules.kl-high]\nwarn = 1{'0' * 400}",
+        f"[[rule]]\nid='x'\nmetric='loss'\nabove = 1{'0' * 400}",
+    ],
+    ids=["digits", "goal", "threshold", "rule"],
+)
+def test_a_number_too_large_beside_the_logs_is_one_line_and_no_failure(
+    tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Anybody may have written that file; the logs are judged without what it says."""
+    (tmp_path / "ppo-top.toml").write_text(text)
+    (tmp_path / "progress.csv").write_text("step,loss\n1,2\n2,2\n")
+    assert main(["check", "--no-cache", str(tmp_path)]) == 0
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"ppo-top: {tmp_path}/ppo-top.toml: ")
+
+
+@pytest.mark.parametrize("goal", ["nan", "inf", "1e999", "high"])
+def test_a_goal_is_a_number_that_can_be_reached(
+    goal: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Others are a mistake in the call, not a goal that no run ever reaches."""
+    assert exit_code("check", "--goal", goal, str(DEMO_LOGS_FOLDER / "sb3_cartpole")) == 2
+    assert "--goal: expected a finite number" in capsys.readouterr().err
+
+
 def test_settings_change_the_verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A custom rule fires."""
     file = tmp_path / "mine.toml"

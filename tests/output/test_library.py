@@ -58,6 +58,12 @@ def test_a_goal_and_settings_count(tmp_path: Path) -> None:
     assert (run["verdict"]) != "crit"
 
 
+def test_a_goal_that_is_no_finite_number_is_an_error() -> None:
+    """As on the command line."""
+    with pytest.raises(ValueError, match="goal is nan, expected a finite number"):
+        ppo_top.check(HEALTHY, goal=float("nan"))
+
+
 @pytest.mark.parametrize("source", ["all", "best"])
 def test_points_are_the_rows_of_export(source: str, capsys: pytest.CaptureFixture[str]) -> None:
     """With the same columns and values, and what the steps are; a missing time is NaN."""
