@@ -11,10 +11,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from ppo_top.paths import is_file, lies_among, state_directory
 
 ACKNOWLEDGEMENTS_FILE = "acknowledged.json"
+NoteKey = tuple[str, str, int | None]
+"""Run, rule and step of a note."""
 MAX_ACKNOWLEDGEMENTS = 5_000
 """Beyond this number the oldest notes are forgotten."""
 
@@ -31,13 +34,18 @@ class AckNote:
     time: float
 
     @property
+    def key(self) -> NoteKey:
+        """What it is a note on; a newer one with the same key replaces it."""
+        return self.run, self.rule, self.step
+
+    @property
     def word(self) -> str:
         """What was done."""
         return "muted" if self.step is None else "acknowledged"
 
 
 class Acknowledgements:
-    """Notes on findings, read once and written at each change.
+    """Notes on findings, written at each change to what other monitors have written since.
 
     If the state directory lies inside one of the watched paths `logs`, nothing is kept on disk.
     """
@@ -52,7 +60,10 @@ class Acknowledgements:
         self.path = None if lies_among(folder, logs) else folder / ACKNOWLEDGEMENTS_FILE
         self.problem = ""
         self._clock = clock
-        self._notes = {(note.run, note.rule, note.step): note for note in self._load()}
+        self._notes: dict[NoteKey, AckNote] = {}
+        self._unwritten: dict[NoteKey, AckNote | None] = {}
+        """changes that are not in the file yet; None: the note was deleted"""
+        self._load()
 
     @property
     def notes(self) -> list[AckNote]:
@@ -73,23 +84,39 @@ class Acknowledgements:
 
     def revoke(self, run: str, rule: str) -> None:
         """Delete every note on a rule in a run."""
-        self._notes = {k: note for k, note in self._notes.items() if k[:2] != (run, rule)}
-        self._write()
+        self._load()
+        self._change({key: None for key in self._notes if key[:2] == (run, rule)})
 
     def _save(self, note: AckNote) -> None:
-        self._notes[note.run, note.rule, note.step] = note
+        self._load()
+        self._change({note.key: note})
+
+    def _change(self, changes: Mapping[NoteKey, AckNote | None]) -> None:
+        self._unwritten.update(changes)
+        self._take(changes)
         self._write()
 
-    def _load(self) -> list[AckNote]:
+    def _take(self, changes: Mapping[NoteKey, AckNote | None]) -> None:
+        for key, note in changes.items():
+            if note is not None:
+                self._notes[key] = note
+            else:
+                self._notes.pop(key, None)
+
+    def _load(self) -> None:
+        """Take what the file holds now, and on top what could not be written to it."""
         if self.path is None or not is_file(self.path):
-            return []
+            return
         try:
             entries = json.loads(self.path.read_text(encoding="utf-8"))
-            return [AckNote(**entry) for entry in entries]
+            if not isinstance(entries, list):
+                raise ValueError("no list of notes")
+            self._notes = {note.key: note for note in map(_read_note, entries)}
         except (OSError, ValueError, TypeError, RecursionError) as error:
             self.problem = f"{self.path}: cannot read, left unchanged: {error}"
             self.path = None
-            return []
+            return
+        self._take(self._unwritten)
 
     def _write(self) -> None:
         """Replace the whole file, so that a crash leaves the old one."""
@@ -101,5 +128,16 @@ class Acknowledgements:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             fresh.write_text(json.dumps(entries, indent=1), encoding="utf-8")
             fresh.replace(self.path)
+            self._unwritten.clear()
         except OSError as error:
             self.problem = f"{self.path}: cannot write: {error}"
+
+
+def _read_note(entry: Mapping[str, Any]) -> AckNote:
+    """A note from the file; ValueError or TypeError if it is none."""
+    note = AckNote(**entry)
+    are_texts = all(isinstance(text, str) for text in (note.run, note.rule, note.reason))
+    has_step = note.step is None or type(note.step) is int
+    if not (are_texts and has_step and type(note.time) in (int, float)):
+        raise ValueError("a note holds values of other types")
+    return note

@@ -41,6 +41,31 @@ def test_a_muted_rule_is_silent_in_its_run(environ: dict[str, str]) -> None:
     assert Acknowledgements(environ=environ).find("/runs/a", "kl-high", 123) is None
 
 
+def test_two_monitors_keep_the_notes_of_both(environ: dict[str, str]) -> None:
+    """Both are open when the first one notes something; either takes back what both noted."""
+    first, second = Acknowledgements(environ=environ), Acknowledgements(environ=environ)
+    first.acknowledge("/runs/a", "kl-high", 4096)
+    second.mute("/runs/b", "kl-high")
+    second.revoke("/runs/a", "kl-high")
+    first.acknowledge("/runs/c", "kl-high", 8192)
+    for each in (first, Acknowledgements(environ=environ)):
+        assert [note.run for note in each.notes] == ["/runs/b", "/runs/c"]
+
+
+def test_a_note_that_could_not_be_written_is_written_with_the_next_one(
+    tmp_path: Path, environ: dict[str, str]
+) -> None:
+    """Nor is it forgotten when the notes of another monitor are read."""
+    memory = Acknowledgements(environ=environ)
+    (tmp_path / "state").write_text("")
+    memory.mute("/runs/a", "kl-high")
+    (tmp_path / "state").unlink()
+    Acknowledgements(environ=environ).mute("/runs/b", "kl-high")
+    memory.mute("/runs/c", "kl-high")
+    known = [note.run for note in Acknowledgements(environ=environ).notes]
+    assert sorted(known) == ["/runs/a", "/runs/b", "/runs/c"]
+
+
 def test_nothing_is_written_where_logs_live(tmp_path: Path) -> None:
     """A state directory inside the watched path is not used; the session still remembers."""
     memory = Acknowledgements([tmp_path], {"XDG_STATE_HOME": str(tmp_path / "runs" / "state")})
@@ -57,7 +82,26 @@ def test_nothing_is_written_before_the_first_acknowledgement(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("content", ["{", "[1]", '[{"who": 1}]', "[" * 100_000, "null"])
+GOOD_NOTE = {"run": "/runs/b", "rule": "kl-high", "step": None, "reason": "", "time": 1.0}
+
+
+def damaged(**values: object) -> str:
+    """A file whose second note holds values that none of ours has."""
+    return json.dumps([GOOD_NOTE, {**GOOD_NOTE, **values}])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("{", "[1]", '[{"who": 1}]', "[" * 100_000, "null", "{}", '""'),
+        damaged(run=["x"]),
+        damaged(rule=None),
+        damaged(step="4096"),
+        damaged(step=True),
+        damaged(reason=3),
+        damaged(time="yesterday"),
+    ],
+)
 def test_a_damaged_file_is_left_as_it_is(
     tmp_path: Path, environ: dict[str, str], content: str
 ) -> None:
