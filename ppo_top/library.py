@@ -112,6 +112,8 @@ def _paths(paths: LogPath | Iterable[LogPath]) -> list[Path]:
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise CouldNotLook("no paths")
+    if "" in given:
+        raise CouldNotLook("an empty path")
     return [Path(path) for path in given]
 
 

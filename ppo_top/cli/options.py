@@ -124,6 +124,9 @@ def add_screen_options(parser: argparse.ArgumentParser) -> None:
 
 
 def paths_or_default(paths: Sequence[str]) -> list[Path]:
+    """The paths of a call; UsageError for what is none."""
+    if "" in paths:  # `Path("")` would be the current directory, whose runs may be well
+        raise UsageError("an empty PATH: is a variable of the shell unset?")
     if "-" in paths:
         raise UsageError(
             "only `ppo-top -` and `ppo-top check -` read standard input, and nothing beside it; "

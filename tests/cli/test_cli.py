@@ -83,6 +83,29 @@ def test_no_wait_fails_if_the_path_does_not_exist(capsys: pytest.CaptureFixture[
     assert "no such file or directory" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        *(["check"], ["status"], ["watch"], ["replay"], ["serve"], ["report", "-o", "-"]),
+        ["export", "--format", "csv"],
+    ],
+    ids=lambda call: call[0],
+)
+def test_an_empty_path_is_not_the_current_directory(
+    call: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`check "$RUN"` with no such variable must not pass for what lies about."""
+    (tmp_path / "progress.csv").write_text("step,loss\n1,2\n2,2\n")
+    monkeypatch.chdir(tmp_path)
+    assert main([*call, ""]) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert said.err == "ppo-top: an empty PATH: is a variable of the shell unset?\n"
+
+
 def test_replay_needs_a_log(capsys: pytest.CaptureFixture[str]) -> None:
     """A replay does not wait for its log."""
     assert main(["replay", "/no/such/place"]) == 2

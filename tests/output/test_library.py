@@ -93,6 +93,7 @@ def test_points_may_be_left_early() -> None:
     [
         ("/no/such/place", "^/no/such/place: no such file or directory$"),
         ([], "no paths"),
+        ("", "an empty path"),
         (ROOT / "docs", "nothing here that I can read as a training log"),
     ],
 )
