@@ -87,18 +87,24 @@ class HttpEndpoint(ThreadingMixIn, BaseServer):
         return request, address
 
     def process_request(self, request: Any, client_address: Any) -> None:
-        if self._slots.acquire(blocking=False):
-            super().process_request(request, client_address)
-        else:
+        if not self._slots.acquire(blocking=False):
             self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:  # no thread can be started: none will release it
+            self._slots.release()
+            raise
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         # The time limit of a socket is that of one byte: this one is that of the whole request.
         limit = threading.Timer(REQUEST_TIMEOUT_S, _shut_down, [request])
         limit.daemon = True
-        limit.start()
         try:
+            limit.start()
             super().process_request_thread(request, client_address)
+        except RuntimeError:  # no thread for the limit: an answer without one could take for ever
+            self.shutdown_request(request)
         finally:
             limit.cancel()
             self._slots.release()

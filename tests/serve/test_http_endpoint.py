@@ -8,10 +8,12 @@ import socket
 import ssl
 import stat
 import subprocess
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from http.client import HTTPException
 from pathlib import Path
 
 import pytest
@@ -250,6 +252,26 @@ def test_beyond_sixteen_requests_at_once_others_are_refused(service: Service) ->
             time.sleep(0.05)
     else:
         pytest.fail("no room again")
+
+
+@pytest.mark.parametrize("kind", [threading.Thread, threading.Timer])
+def test_requests_while_no_thread_can_be_started_take_no_room(
+    service: Service, monkeypatch: pytest.MonkeyPatch, kind: type[threading.Thread]
+) -> None:
+    """A machine may be out of threads for a while: for those of requests, of their time limits."""
+    start = threading.Thread.start
+
+    def refuse(thread: threading.Thread) -> None:
+        if type(thread) is kind:
+            raise RuntimeError("can't start new thread")
+        start(thread)
+
+    with monkeypatch.context() as crowded:
+        crowded.setattr(threading.Thread, "start", refuse)
+        for _ in range(17):
+            with pytest.raises((HTTPException, OSError)):
+                ask(service, "/-/healthy")
+    assert ask(service, "/-/healthy")[0].status == 200
 
 
 @pytest.fixture
