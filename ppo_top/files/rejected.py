@@ -6,6 +6,7 @@ import zlib
 from collections import OrderedDict
 
 from ppo_top.files.directory_tree import FoundFile
+from ppo_top.files.mirrors import shown_path
 from ppo_top.files.passed_over import NOT_A_LOG, PICKLE, PassedOver
 from ppo_top.files.tail import FileStamp, Tail
 from ppo_top.model.named_tuple import NamedTuple
@@ -93,7 +94,7 @@ class RejectedFiles:
     def problems(self) -> list[str]:
         """Those that cannot be read, and those that the user named, one line each."""
         files = self._files.items()
-        return [f"{path}: {known.reason}" for path, known in files if known.is_problem]
+        return [f"{shown_path(path)}: {known.reason}" for path, known in files if known.is_problem]
 
 
 def _stamp_if_unchanged(known: _RejectedFile) -> FileStamp | None:

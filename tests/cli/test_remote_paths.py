@@ -77,6 +77,7 @@ def test_no_text_holds_a_path_of_the_copies(
 ) -> None:
     """Whatever is printed: reports, what was passed over, what cannot be read, points."""
     (runs / "notes.txt").write_text("nothing of interest")
+    (runs.parent / "shopping.txt").write_text("milk, and bread")  # named, so that it is a problem
     (runs / "empty.log").touch()
     (runs / "broken.csv").write_bytes(b"\0\1\2" * 100)
     for command in (
@@ -86,7 +87,7 @@ def test_no_text_holds_a_path_of_the_copies(
         ["export", "--format", "csv"],
         ["report", "-o", "-"],
     ):
-        main([*command, f"node3:{runs}", f"node3:{runs}/sick"])
+        main([*command, f"node3:{runs}", f"node3:{runs}/sick", f"node3:{runs.parent}/shopping.txt"])
         said = "".join(capsys.readouterr())
         assert "node3: sick" in said
         assert str(by_stand_in) not in said, command
