@@ -18,7 +18,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(arguments)
     except UsageError as error:
-        print(f"ppo-top: {error}", file=sys.stderr)
+        from ppo_top.text.format import clean
+
+        print(f"ppo-top: {clean(str(error))}", file=sys.stderr)
         return EXIT_ERROR
     except KeyboardInterrupt:
         return 130

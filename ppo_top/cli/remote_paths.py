@@ -37,7 +37,7 @@ def run_with_remote_paths(name: str, options: argparse.Namespace, run: Command) 
             options.path = hosts.all_paths()
             return run(options)
     except RemotePathError as error:
-        raise UsageError(clean(str(error))) from None
+        raise UsageError(str(error)) from None
 
 
 @contextmanager

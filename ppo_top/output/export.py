@@ -32,11 +32,16 @@ def export(
 
     `source` is `all` (every point of every file as written) or `best` (the merged series that are
     charted and judged, in the common sign and unit of their concept). CSV has no column for the
-    axis: of which runs the steps are counted is told on `err`.
+    axis: of which runs the steps are counted is told on `err`. Names are written as they are, but
+    not to a terminal, which might obey them; JSON has escapes for that.
     """
     if err is not None and fmt == "csv":
         runs = _telling_axis(runs, err)
-    (write_csv if fmt == "csv" else _jsonl)(exported_points(runs, source), out)
+    points = exported_points(runs, source)
+    if fmt == "jsonl":
+        _jsonl(points, out)
+    else:
+        write_csv(map(_cleaned, points) if out.isatty() else points, out)
 
 
 def exported_points(runs: Iterable[Run], source: str) -> Iterator[ExportRow]:
@@ -50,6 +55,11 @@ def _telling_axis(runs: Iterable[Run], err: TextIO) -> Iterator[Run]:
             what = f"{clean(run.name)}: no log states a step; its updates are counted"
             print(f"ppo-top: {what}", file=err)
         yield run
+
+
+def _cleaned(point: ExportRow) -> ExportRow:
+    run, source, tag, concept, step, time, value, axis = point
+    return clean(run), clean(source), clean(tag), clean(concept), step, time, value, axis
 
 
 def _all_points(run: Run) -> Iterator[ExportRow]:

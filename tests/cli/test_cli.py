@@ -106,6 +106,17 @@ def test_an_empty_path_is_not_the_current_directory(
     assert said.err == "ppo-top: an empty PATH: is a variable of the shell unset?\n"
 
 
+@pytest.mark.parametrize("call", [["watch", "--no-wait"], ["replay"], ["check", "--settings"]])
+def test_a_name_in_an_error_is_nothing_that_a_terminal_obeys(
+    call: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A shell completes names of files, which anybody may have made up."""
+    assert main([*call, "/no/\x1b]0;title\x07\x9b2J\u202e"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith("ppo-top: /no/")
+    assert said.removesuffix("\n").isprintable()
+
+
 def test_replay_needs_a_log(capsys: pytest.CaptureFixture[str]) -> None:
     """A replay does not wait for its log."""
     assert main(["replay", "/no/such/place"]) == 2

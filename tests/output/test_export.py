@@ -7,6 +7,7 @@ import io
 import json
 import math
 import shutil
+import sys
 from collections import defaultdict
 from contextlib import closing
 from pathlib import Path
@@ -109,6 +110,21 @@ def test_nan_is_spelt_nan(capsys: pytest.CaptureFixture[str]) -> None:
     """A NaN is a value and must not become an empty cell."""
     rows = exported(capsys, DEMO_LOGS_FOLDER / "torch_cartpole_nan")
     assert "nan" in {row[6] for row in rows}
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_only_a_terminal_gets_names_without_what_it_would_obey(
+    is_terminal: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Programs get them as they are, to look them up in the logs."""
+    tag = "my/\x1b]0;title\x07\u202e"
+    (tmp_path / "progress.csv").write_text(f"step,{tag},loss\n1,2,3\n2,3,4\n", encoding="utf-8")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
+    tags = {row[2] for row in exported(capsys, tmp_path)[1:]}
+    assert ("my/�]0;title��" if is_terminal else tag) in tags
 
 
 @pytest.mark.parametrize("run", demo_runs(), ids=lambda run: run.name)
