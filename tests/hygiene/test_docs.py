@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -106,6 +107,20 @@ def test_a_headless_command_runs(
     judges = arguments[0] == "check" and "--backtest" not in arguments
     assert main(arguments) == (1 if judges else 0)
     assert capsys.readouterr().out
+
+
+@pytest.mark.skipif(shutil.which("jq") is None, reason="jq is not installed")
+def test_the_filters_of_jq_find_something(capsys: pytest.CaptureFixture[str]) -> None:
+    """Those that are documented for the JSON of a check, in the version that is installed."""
+    main(["check", str(ROOT / "demo_logs" / "torch_cartpole_lr"), "--json"])
+    verdict = capsys.readouterr().out
+    text = (ROOT / "docs" / "output.md").read_text("utf-8")
+    filters = re.findall(r"^ppo-top check ./runs --json \| (jq .+)$", text, re.MULTILINE)
+    assert filters
+    for line in filters:
+        run = subprocess.run(shlex.split(line), input=verdict, capture_output=True, text=True)
+        assert (run.returncode, run.stderr) == (0, "")
+        assert run.stdout and "null" not in run.stdout
 
 
 def test_the_settings_example_is_valid(tmp_path: Path) -> None:
