@@ -142,8 +142,7 @@ class BaseApp(DrawingApp):
         ui.loading = loading_progress(result, ui.session.runs.values()) if show else None
         if self.reader is not None:
             self._unanswered_polls += 1
-            if self.reader.error is not None:
-                ui.toast = f"Reading failed: {self.reader.error!r}"
+            ui.reading_error = ui.reading_error or self.reader.error
         if not result.more:
             self._read_to_end = True
             if ui.replay is not None:

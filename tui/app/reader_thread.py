@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from ppo_top.files.follower import Follower
 from ppo_top.files.update import PollResult
 from ppo_top.runs.run import Run
+from ppo_top.support import internal_errors
 from ppo_top.tui.state.snapshot import LoadingProgress
 
 POLL_MAX_POINTS, POLL_BUDGET_S = 50_000, 0.04
@@ -21,6 +22,9 @@ POLL_MAX_POINTS, POLL_BUDGET_S = 50_000, 0.04
 
 PAUSE_AFTER_KEY_S = 0.08
 """How long reading pauses after a key."""
+
+READING = "reading the logs"
+"""What failed, in the words of an error report."""
 
 MAX_WAIT_S = 30.0
 """The longest wait for an event; the follower's own sweep usually ends it sooner."""
@@ -45,7 +49,8 @@ class ReaderThread:
         self._reread_wanted = threading.Event()
         self._thread = threading.Thread(target=self._run, name="ppo-top-reader", daemon=True)
         self._paused_until = 0.0
-        self.error: BaseException | None = None
+        self.error = ""
+        """Why reading ended for good, for the screen."""
 
     def start(self) -> None:
         """Start reading."""
@@ -84,7 +89,7 @@ class ReaderThread:
         try:
             self._read_loop()
         except Exception as error:  # noqa: BLE001 (shown on the screen: it must not end the program)
-            self.error = error
+            self.error = internal_errors.report_internal_error(READING, error)
             self._on_poll(PollResult([], [], False, 0, 0))
 
     def _read_loop(self) -> None:

@@ -42,6 +42,17 @@ MIN_RUN_NAME_CELLS = 12
 def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
     """The whole screen: `rows` lines of `cells` cells. Changes nothing in the state."""
     snap = take_snapshot(ui)
+    if not snap.reading_error:
+        return _without_error(ui, snap, cells, rows)
+    block = _without_error(ui, snap, cells, rows - 1)
+    text = f"{snap.symbols.status[Status.CRIT]} {clean(snap.reading_error)}"
+    row = printable_line(line((shorten(text, cells), "crit")), snap)
+    block.lines.append(fit_width(row, cells))
+    return block
+
+
+def _without_error(ui: UiState, snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
+    """The screen, or that part of it above the line that says why nothing is read any more."""
     if not ui.overlay or rows < 4:
         return draw_main_screen(snap, cells, rows)
     if ui.overlay in ("zoom", "compare"):

@@ -204,6 +204,7 @@ class Snapshot:
     waiting_text: str = ""
     why_nothing: Sequence[str] = ()
     lost_hosts: Sequence[tuple[str, float]] = ()
+    reading_error: str = ""
     acknowledged: Mapping[str, AckNote] = field(default_factory=dict)
     symbols: Symbols = UNICODE_SYMBOLS
     drawing_cache: DrawingCache = field(default_factory=DrawingCache)

@@ -49,6 +49,7 @@ def take_snapshot(ui: UiState) -> Snapshot:
         waiting_text=ui.waiting_text,
         why_nothing=ui.why_nothing,
         lost_hosts=ui.lost_hosts,
+        reading_error=ui.reading_error,
         acknowledged=_notes(ui, run),
         symbols=ui.symbols,
         drawing_cache=ui.drawing_cache,

@@ -103,6 +103,8 @@ class UiState:
     """How logs are watched, as text."""
     lost_hosts: Sequence[tuple[str, float]] = ()
     """Machines whose logs cannot be read now, each with the seconds since."""
+    reading_error: str = ""
+    """Why logs are not read any more, or not all of them: a bug of ours."""
     loading: LoadingProgress | None = None
     metrics: MetricChoice = field(default_factory=MetricChoice)
     search: TextSearch = field(default_factory=TextSearch)
