@@ -10,7 +10,9 @@ from rich.color import ColorSystem
 
 from ppo_top.files.follower import Follower
 from ppo_top.runs.pipeline import read_to_end
+from ppo_top.support import internal_errors
 from ppo_top.tui.app.ansi import AnsiWriter
+from ppo_top.tui.app.reader_thread import READING
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.theme import Theme
 from ppo_top.tui.state.snapshot import LoadingProgress
@@ -41,13 +43,17 @@ def render_page(ui: UiState, theme: Theme, cells: int, rows: int) -> str:
 
 
 def show_first_page(ui: UiState, follower: Follower, theme: Theme, terminal: TextIO) -> None:
-    """Write the first page to a terminal; errors are left to the app, which can report them.
+    """Write the first page to a terminal; the app shows and reports an error of reading for good.
 
     Of a partly read run only how much was read is told: its verdict could still change.
     """
-    with suppress(Exception):
-        size = os.get_terminal_size(terminal.fileno())
+    try:
         read_briefly(ui, follower)
+    except Exception as error:  # noqa: BLE001 (what was read then is lost; the app reads on)
+        ui.reading_error = internal_errors.report_internal_error(READING, error)
+        return
+    with suppress(Exception):  # the app draws it again, and reports what fails then
+        size = os.get_terminal_size(terminal.fileno())
         if ui.run is not None and not ui.run.has_more_to_read:
             page = render_page(ui, theme, size.columns, size.lines)
             terminal.write(f"\x1b[?7l{page}\x1b[?7h")

@@ -20,7 +20,9 @@ import pytest
 from ppo_top.files.follower import Follower
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
+from ppo_top.support import internal_errors
 from ppo_top.support.acknowledgements import Acknowledgements
+from ppo_top.tui.app import first_page
 from ppo_top.tui.app.first_page import read_briefly, render_page, show_first_page
 from ppo_top.tui.graphics.theme import THEMES
 from ppo_top.tui.state.ui_state import UiState
@@ -106,18 +108,42 @@ def test_a_run_that_is_read_in_part_is_not_shown(
     assert re.fullmatch(rf"\x1b\[3;1H  Reading logs: \d+ % of {megabytes:,.1f} MB\x1b\[K", seen)
 
 
-def test_a_fault_is_left_to_the_screen(
-    empty: UiState, terminal: tuple[TextIO, int], monkeypatch: pytest.MonkeyPatch
+def test_an_error_of_reading_is_left_to_the_screen(
+    empty: UiState, terminal: tuple[TextIO, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whatever fails here does not keep the program from starting."""
+    """It does not keep the program from starting; what was read then is lost, which is told."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setattr(internal_errors, "_reported", {})
+    monkeypatch.setattr(internal_errors, "_no_write_paths", [])
 
-    class Broken(Follower):
-        def poll(self, limit: int = 0, budget: float | None = None) -> object:  # type: ignore[override]
-            raise RuntimeError("planted")
+    def broken(_: object) -> None:
+        raise RuntimeError("planted")
 
-    follower = Broken([])
+    monkeypatch.setattr(empty.session, "apply", broken)
+    follower = Follower([tmp_path / "runs"])
     show_first_page(empty, follower, THEMES["dark"], terminal[0])
     follower.close()
+    error_log = tmp_path / "state" / "ppo-top" / internal_errors.ERROR_LOG_NAME
+    assert "RuntimeError: planted" in error_log.read_text()
+    said = "reading the logs failed: RuntimeError('planted')"
+    assert said in "\n".join(drawn_text(empty, 100, 30))
+
+
+def test_an_error_of_drawing_is_left_to_the_screen(
+    tmp_path: Path, empty: UiState, terminal: tuple[TextIO, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was read is there for it."""
+
+    def broken(*_: object) -> str:
+        raise RuntimeError("planted")
+
+    monkeypatch.setattr(first_page, "render_page", broken)
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
+    follower = Follower([tmp_path / "runs"])
+    show_first_page(empty, follower, THEMES["dark"], terminal[0])
+    follower.close()
+    assert "Destructively large updates" in "\n".join(drawn_text(empty, 100, 30))
+    assert empty.reading_error == ""
 
 
 def test_the_screen_takes_over_without_clearing_it(tmp_path: Path) -> None:
