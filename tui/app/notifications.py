@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ppo_top.model import Severity
@@ -61,9 +63,18 @@ class Notifier:
         if self.tmux and self.environment.get("TMUX"):
             # A separate argument with `#` doubled, so that tmux executes nothing in it.
             quoted = "ppo-top: " + text.replace("#", "##")
-            subprocess.Popen(
-                ["tmux", "display-message", quoted],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+            command = ["tmux", "display-message", quoted]
+            # In a thread, which waits for its end: the screen does not, and it leaves no zombie.
+            threading.Thread(target=_run_command, args=(command,), daemon=True).start()
+
+
+def _run_command(command: list[str]) -> None:
+    """Run a command to its end; nothing is said of one that cannot be run."""
+    with suppress(OSError):
+        subprocess.run(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            check=False,
+        )

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
+from pathlib import Path
+
 import pytest
 
 from ppo_top.model import Severity
+from ppo_top.runs.run import Run
 from ppo_top.tui.app.notifications import Notifier
 from ppo_top.tui.state.ui_state import UiState
 
@@ -48,6 +53,46 @@ def test_desktop_notifications_without_a_bell(sick: UiState, written: list[str])
     assert len(written) == 1
     assert written[0].startswith("\x1b]9;ppo-top: x") and written[0].endswith("\x1b\\")
     assert written[0].count("\x1b") == 2 and "\x07" not in written[0]
+
+
+def turn_red_in_tmux(run: Run, written: list[str]) -> None:
+    """A run turns red below tmux; returns when the command that tells of it has ended."""
+    before = set(threading.enumerate())
+    notifier = Notifier(written.append, tmux=True, environment={"TMUX": "/tmp/tmux,1,0"})
+    notifier.update_severity(run, Severity.WARN, notify=True)
+    notifier.update_severity(run, Severity.CRIT, notify=True)
+    for thread in set(threading.enumerate()) - before:
+        thread.join()
+
+
+def test_tmux_shows_it_and_leaves_no_process(
+    sick: UiState, written: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The words are one argument, in which tmux finds nothing to execute; its end is waited for."""
+    tmux = tmp_path / "tmux"
+    tmux.write_text(f'#!/bin/sh\nprintf "%s\\n" $$ "$@" > "{tmp_path}/called"\n')
+    tmux.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    run = sick.run
+    assert run is not None
+    run.name = "x#(touch y)"
+    turn_red_in_tmux(run, written)
+    pid, command, text = (tmp_path / "called").read_text().splitlines()
+    assert command == "display-message"
+    assert text.startswith("ppo-top: x##(touch y): ")
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid), 0)
+
+
+def test_without_tmux_on_the_path_the_bell_rings_alone(
+    sick: UiState, written: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a container that was entered from a pane of tmux."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    run = sick.run
+    assert run is not None
+    turn_red_in_tmux(run, written)
+    assert written == ["\x07"]
 
 
 def test_the_title_is_set_when_it_changes_and_given_back(written: list[str]) -> None:
