@@ -274,8 +274,8 @@ class Follower:
 
     @property
     def problems(self) -> list[str]:
-        """What could not be read or watched, one line each."""
-        found = self._discovery.problems.items()
+        """What could not be read or watched, one line each; may be called from any thread."""
+        found = self._discovery.problems.copy().items()
         lines = [f"{shown_path(path)}: {problem}" for path, problem in found]
         lines += [*self._logs.problems(), *mirror_problems()]
         return lines + ([self._watcher.problem] if self._watcher.problem else [])

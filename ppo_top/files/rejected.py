@@ -92,8 +92,11 @@ class RejectedFiles:
 
     @property
     def problems(self) -> list[str]:
-        """Those that cannot be read, and those that the user named, one line each."""
-        files = self._files.items()
+        """Those that cannot be read, and those that the user named, one line each.
+
+        May be called from another thread.
+        """
+        files = self._files.copy().items()
         return [f"{shown_path(path)}: {known.reason}" for path, known in files if known.is_problem]
 
 

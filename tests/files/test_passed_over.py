@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from pathlib import Path
 
 import pytest
 
 from ppo_top.cli import main
 from ppo_top.files import directory_tree
+from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.follower import Follower
 from ppo_top.files.passed_over import MAX_NAMED, PassedOver, passed_over_lines
+from ppo_top.files.rejected import RejectedFiles
+from ppo_top.files.tail import Tail
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from tests.support.growing_logs import drain
@@ -121,3 +125,28 @@ def test_a_crowd_of_other_files_is_bounded(tmp_path: Path, monkeypatch: pytest.M
     drain(follower, Session(Settings()))
     assert len(follower.passed_over()) == 10
     follower.close()
+
+
+def test_problems_may_be_asked_for_while_files_come_and_go(tmp_path: Path) -> None:
+    """`check` and the screen ask in one thread while the reader finds files in another."""
+    rejected = RejectedFiles()
+    names = [f"{number}.log" for number in range(2_000)]
+    for name in names:
+        (tmp_path / name).write_bytes(b"PK\x03\x04")
+    found = [FoundFile(str(tmp_path / name), name, str(tmp_path), True) for name in names]
+    for each in found:
+        rejected.add(each, Tail(each.path))
+    ended = threading.Event()
+
+    def change() -> None:
+        while not ended.is_set():
+            rejected.pop_changed()
+
+    thread = threading.Thread(target=change)
+    thread.start()
+    try:
+        for _ in range(100):
+            rejected.problems  # noqa: B018 (it must not raise)
+    finally:
+        ended.set()
+        thread.join()

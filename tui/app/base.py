@@ -68,7 +68,9 @@ class BaseApp(DrawingApp):
         self.notifier = notifier(self._write)
         once = ui.replay is not None
         self.reader = (
-            ReaderThread(follower, self._post_poll_result, once) if follower is not None else None
+            ReaderThread(follower, self._post_poll_result, once, ui.paths)
+            if follower is not None
+            else None
         )
         self.pipeline = Pipeline(ui.session, self.reader)
         self.checkpoint_lister = CheckpointLister(ui, self.post_message)
@@ -160,6 +162,8 @@ class BaseApp(DrawingApp):
         settled = ui.chosen_by_user or (known and not young)
         if not settled or ui.chosen_run_id not in ui.session.runs:
             ui.choose_default_run()
+        if self.reader is not None:
+            self.reader.has_runs = ui.run is not None
         if done and self._read_to_end:
             self._all_judged()
         self._draw_after(self.draw_pace.delay if ui.chosen_run_id == self._drawn_run_id else 0.0)

@@ -13,7 +13,7 @@ from ppo_top.support import internal_errors
 from ppo_top.tui.app.canvas import Canvas
 from ppo_top.tui.app.draw_pace import DrawPace
 from ppo_top.tui.app.input_priority import InputPriority
-from ppo_top.tui.app.nothing_found import why_nothing
+from ppo_top.tui.app.nothing_found import MAX_REASONS
 from ppo_top.tui.app.reader_thread import ReaderThread
 from ppo_top.tui.draw.error_box import draw_error_screen
 from ppo_top.tui.draw.overlays import OVERLAY_FRAME_LINES, draw_screen
@@ -94,15 +94,9 @@ class DrawingApp(App[int]):
         self._provide_for_what_is_drawn()
 
     def _draw_screen(self, cells: int, rows: int) -> ScreenBlock:
-        if self.reader is not None:
-            self.ui_state.lost_hosts = lost_hosts()
-            status, session = self.reader.follower.watch_status, self.ui_state.session
-            said = (status, *session.problems, *mirror_problems())
-            self.ui_state.watching = "; ".join(filter(None, said))
-            self.ui_state.why_nothing = []
-            if self.ui_state.run is None and self._read_to_end:
-                self.ui_state.why_nothing = why_nothing(self.ui_state, self.reader.follower)
         try:
+            if self.reader is not None:
+                self._ask_reader(self.reader)
             select_compared_runs(self.ui_state, rows - OVERLAY_FRAME_LINES)
             block = draw_screen(self.ui_state, cells, rows)
             if block.scroll is not None:
@@ -113,6 +107,16 @@ class DrawingApp(App[int]):
                 f"drawing {self.ui_state.overlay or 'the main screen'}", error
             )
             return draw_error_screen(text, cells, rows)
+
+    def _ask_reader(self, reader: ReaderThread) -> None:
+        """What the reader says of itself; nothing here waits for a file system."""
+        ui = self.ui_state
+        ui.lost_hosts = lost_hosts()
+        said = (reader.follower.watch_status, *ui.session.problems, *mirror_problems())
+        ui.watching = "; ".join(filter(None, said))
+        ui.why_nothing = []
+        if ui.run is None and self._read_to_end:
+            ui.why_nothing = [*reader.why_nothing, *ui.session.passed_over][:MAX_REASONS]
 
     def _begin_replay(self) -> None:
         """Start the replay of a run that is selected for the first time."""

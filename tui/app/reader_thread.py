@@ -9,12 +9,14 @@ from __future__ import annotations
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 
 from ppo_top.files.follower import Follower
 from ppo_top.files.update import PollResult
 from ppo_top.runs.run import Run
 from ppo_top.support import internal_errors
+from ppo_top.tui.app.nothing_found import why_nothing
 from ppo_top.tui.state.snapshot import LoadingProgress
 
 POLL_MAX_POINTS, POLL_BUDGET_S = 50_000, 0.04
@@ -37,9 +39,18 @@ class ReaderThread:
     """
 
     def __init__(
-        self, follower: Follower, on_poll: Callable[[PollResult], None], finish_at_end: bool = False
+        self,
+        follower: Follower,
+        on_poll: Callable[[PollResult], None],
+        finish_at_end: bool = False,
+        paths: Sequence[Path] = (),
     ) -> None:
         self.follower = follower
+        self._paths = paths
+        self.has_runs = False
+        """Set by the app: while there is a run, nobody asks why there is none."""
+        self.why_nothing: tuple[str, ...] = ()
+        """Why there is no run: of the paths and of files that cannot be read."""
         self._finish_at_end = finish_at_end
         self._on_poll = on_poll
         self._stop = threading.Event()
@@ -93,7 +104,7 @@ class ReaderThread:
             self._on_poll(PollResult([], [], False, 0, 0))
 
     def _read_loop(self) -> None:
-        before = (-1, -1, True)
+        before: tuple[object, ...] = ()
         while not self._stop.is_set():
             if self._focus_keys is not None:
                 self.follower.focus(self._focus_keys)
@@ -104,7 +115,10 @@ class ReaderThread:
             if pause > 0:
                 self._stop.wait(pause)
             result = self.follower.poll(POLL_MAX_POINTS, POLL_BUDGET_S)
-            state = (result.read_bytes, result.total_bytes, result.more)
+            if not result.more:
+                has_runs = self.has_runs
+                self.why_nothing = () if has_runs else why_nothing(self._paths, self.follower)
+            state = (result.read_bytes, result.total_bytes, result.more, self.why_nothing)
             if result.updates or result.removed or state != before:
                 self._free_slots.acquire()
                 if self._stop.is_set():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from ppo_top.files.follower import Follower
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.support.acknowledgements import Acknowledgements
+from ppo_top.tui.app import nothing_found
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.state.ui_state import WAITING_TEXT, UiState
 from tests.support.screens import write_unhealthy_run
@@ -53,3 +55,24 @@ async def test_the_reason_goes_once_there_is_a_run(tmp_path: Path) -> None:
         write_unhealthy_run(tmp_path / "runs" / "a" / "progress.csv")
         await until(lambda: "Update" in screen(app))
         assert "waiting for it" not in screen(app)
+
+
+async def test_keys_are_answered_while_a_file_system_does_not_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever asks a dead mount for a path waits for ever: that is left to the reader thread."""
+    asked, answered = threading.Event(), threading.Event()
+
+    def never_answers(_: object) -> str:
+        assert threading.current_thread() is not threading.main_thread()
+        asked.set()
+        answered.wait()
+        return ""
+
+    monkeypatch.setattr(nothing_found, "unreachable_reason", never_answers)
+    app = make_app(tmp_path / "runs")
+    async with app.run_test(size=(160, 24)) as pilot:
+        await until(asked.is_set)
+        await pilot.press("question_mark")
+        await until(lambda: "Symbols" in screen(app) or "Esc" in screen(app))
+        answered.set()
