@@ -14,6 +14,7 @@ MIN_EQUAL_SETTINGS = 5
 """Runs of different names need at least this many equal settings to be one experiment."""
 
 _SEED_SUFFIX = re.compile(r"(?i)[-_. ]*(?:\(?seeds?|\bs)?[-_=. ]?\d+\)?$")
+_BARE_NUMBER = re.compile(r"(?i)(?<!seed)(?<!seeds)/\d+$")
 _NAME_WORD = re.compile(r"[A-Za-z][a-z]*|[0-9]+")
 _SEED_WORDS = {"seed", "seeds"}
 _WORDS_OF_ONE_RUN = {
@@ -45,7 +46,12 @@ def setting_kind(name: str) -> str:
 
 
 def name_stem(name: str) -> str:
-    """A run's name up to its seed: `cartpole_seed3` and `cartpole-3` are `cartpole`."""
+    """A run's name up to its seed: `cartpole_seed3` and `cartpole-3` are `cartpole`.
+
+    A folder of numbers is not: `logs/3` need have nothing to do with `logs/4`.
+    """
+    if _BARE_NUMBER.search(name):
+        return name
     short = _SEED_SUFFIX.sub("", name)
     return short if len(short) >= 3 else name
 
@@ -105,9 +111,9 @@ def _named(
         if name in named:
             others = runs[named[name][0]].settings
             name = f"{name} {_difference(runs[members[0]].settings, others)}".rstrip()
-        number = 2
+        first, number = name, 2
         while name in named:
-            name, number = f"{name} #{number}", number + 1
+            name, number = f"{first} #{number}", number + 1
         named[name] = members
     return named
 

@@ -27,6 +27,10 @@ def grouped(*runs: tuple[str, dict[str, ConfigValue]]) -> list[list[str]]:
         ("cartpole seed=12", "cartpole"),
         ("cartpole", "cartpole"),
         ("42", "42"),
+        ("logs/0042", "logs/0042"),
+        ("logs/cartpole-42", "logs/cartpole"),
+        ("cartpole/seed42", "cartpole/"),
+        ("cartpole/seeds/42", "cartpole/seeds/"),
     ],
 )
 def test_a_stem_is_the_name_up_to_the_seed(name: str, group: str) -> None:
@@ -64,6 +68,14 @@ def test_equal_settings_with_other_seeds_are_one_experiment_whatever_the_names()
     assert runs == [["bold-sun", "calm-sea"], ["grey-fox"]]
 
 
+def test_numbers_in_a_folder_are_seeds_only_by_their_settings() -> None:
+    """Collected logs are numbered, too, and have nothing in common."""
+    alone: dict[str, ConfigValue] = {}
+    assert grouped(("logs/1", alone), ("logs/2", alone)) == [["logs/1"], ["logs/2"]]
+    seeds = [(f"logs/{seed}", {**PPO_SETTINGS, "seed": seed}) for seed in (1, 2)]
+    assert grouped(*seeds, ("logs/3", alone)) == [["logs/1", "logs/2"], ["logs/3"]]
+
+
 def test_equal_settings_without_seeds_of_their_own_are_not() -> None:
     """With one seed for both, something that is not in the settings was varied."""
     same = {**PPO_SETTINGS, "seed": 42}
@@ -91,6 +103,12 @@ def test_experiments_of_one_name_show_the_setting_that_differs() -> None:
         for name, rate in (("PPO_1", 3e-4), ("PPO_2", 3e-2), ("PPO_3", 3e-4), ("PPO_4", 3e-2))
     }
     assert list(group_seeds(runs)) == ["PPO", "PPO learning_rate 0.03"]
+
+
+def test_experiments_without_a_setting_that_differs_are_numbered() -> None:
+    """They log different settings, but none of them has a value in one only."""
+    runs = {f"PPO_{n}": run_traits(f"PPO_{n}", {f"option_{n}": ""}) for n in (1, 2, 3)}
+    assert list(group_seeds(runs)) == ["PPO", "PPO #2", "PPO #3"]
 
 
 def test_a_run_that_logs_no_settings_belongs_to_its_name() -> None:
