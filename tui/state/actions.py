@@ -136,6 +136,8 @@ class Actions(ChoiceActions):
         ui.hidden_sections = ui.hidden_sections ^ {section}
         key = list(SECTIONS).index(section) + 1
         hidden = section in ui.hidden_sections
+        if section == "runs" and hidden:
+            ui.focus = "values"  # with the keys in it, the list would fill the screen
         ui.toast = f"{SECTIONS[section]} hidden; {key} shows it again" if hidden else ""
 
     do_toggle_runs = partialmethod(_toggle, "runs")

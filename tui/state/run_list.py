@@ -227,8 +227,10 @@ class RunList:
     def group_by_experiment(self, every: list[ListedRun]) -> dict[str, list[ListedRun]]:
         """Runs by experiment, in the order given; without folding, each run on its own.
 
-        The seeds of an experiment stand together.
+        By severity, the seeds of an experiment stand together all the same.
         """
+        if not self.fold_seeds and self.order != DEFAULT_ORDER:
+            return {listed.id: [listed] for listed in every}
         groups = self._experiments(every)
         if self.fold_seeds:
             return groups

@@ -242,6 +242,17 @@ def test_unfolded_seeds_stand_side_by_side(seeds: UiState) -> None:
     assert list(place.values()) == [1, 2, 3, 4]
 
 
+def test_hiding_the_list_leaves_it(seeds: UiState) -> None:
+    """It may fill the screen; what is said of it is what one sees."""
+    actions = Actions(seeds)
+    actions.do_switch_focus()
+    actions.do_toggle_runs()
+    shown = drawn_text(seeds, 140, 40)
+    assert "Run list hidden" in shown[-1]
+    assert not any(" Runs " in row for row in shown)
+    assert any("Crucial values" in row for row in shown)
+
+
 def test_a_key_sorts_the_list_and_says_how(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """By severity, by name with numbers as numbers, newest first, farthest first, and round."""
     for name, broken, updates, age in (
@@ -379,6 +390,22 @@ def named(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
     ui.run_list.invalidate()
     ui.choose_run(ui.listed_runs()[0].id)
     return ui
+
+
+def test_unfolded_seeds_are_sorted_one_by_one_by_all_but_severity(
+    tmp_path: Path, named: UiState, make_ui_state: MakeUiState
+) -> None:
+    """By name, a run stands where its name belongs, whatever its experiment is."""
+    write_unhealthy_run(tmp_path / "runs" / "bronze" / "progress.csv", first_reward=30)
+    ui = make_ui_state(tmp_path / "runs")
+    for seed, name in enumerate(("bold-sun", "calm-sea")):
+        run = next(run for run in ui.session.runs.values() if run.name == name)
+        run.evaluation.config.update({**SETTINGS, "seed": seed})
+    ui.run_list.fold_seeds = False
+    ui.invalidate()
+    assert listed_names(ui) == ["bold-sun", "calm-sea", "bronze"]
+    Actions(ui).do_sort()
+    assert listed_names(ui) == ["bold-sun", "bronze", "calm-sea"]
 
 
 def test_the_list_folds_them_and_compare_draws_their_mean(named: UiState) -> None:
