@@ -38,7 +38,10 @@ MAX_UNSEALED_ROWS = 64
 """Rows that may wait for a lagging source before they are sealed without it."""
 
 CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
-"""Settings that trainers log as a metric; the first value is the initial setting."""
+"""Settings that trainers log as a metric; the first value is the initial setting.
+
+A 0 is none: a schedule warms up from it, or it was rounded.
+"""
 
 _clock: Callable[[], float] = time.perf_counter
 
@@ -242,7 +245,7 @@ class Evaluation:
         for stream in selection.streams:
             name = CONFIG_FROM_TRACKS.get(stream.concept)
             first = next((part.values[0] for part in stream.parts if part.values), None)
-            if name is not None and name not in config and first is not None and first == first:
+            if name is not None and name not in config and first and first == first:
                 config[name] = stream.offset + stream.scale * first
         return config
 

@@ -170,3 +170,19 @@ def test_groups_that_tie_because_they_are_solved_are_only_remarked_on() -> None:
     found = findings(profile("grpo"), draw_rows(columns, 120))
     assert rules_found(found, WARN) == set()
     assert "zero-variance-groups" in rules_found(found, WATCH)
+
+
+@pytest.mark.parametrize(("decimals", "most"), [(3, 0), (7, WARN)])
+def test_a_learning_rate_below_the_printed_decimals_is_not_zero(decimals: int, most: int) -> None:
+    """A console that prints three decimals shows the usual 1e-6 as 0.000 in every row."""
+    columns: DrawnColumns = {**RLHF_COLUMNS, "reward_mean": lambda i: 0.2 + jitter(i, 0.05)}
+    drawn = draw_rows({**columns, "lr": 0.0}, 40)
+    printed = [
+        row._replace(values={name: round(value, decimals) for name, value in row.values.items()})
+        for row in drawn
+    ]
+    found = findings(profile("rlhf", "verl"), printed)
+    about_rate = [f for f in found if f.rule.startswith("learning-rate")]
+    assert max((f.severity for f in about_rate), default=0) == most
+    advice = " ".join(sentence for f in found for sentence in f.remedies)
+    assert ("(0 now" in advice) is (decimals > 3)

@@ -184,3 +184,14 @@ def test_episodes_that_come_late_count_for_the_row_in_which_they_ended() -> None
         add(logs, [LoggedValue(2, "r", step - 400, 10.0 * number + 2)])
     live = evaluated(logs, live)
     assert list(live.timeline.tracks["reward_mean"].values) == [11.5, 21.5, 31.5, 41.5, 51.5]
+
+
+@pytest.mark.parametrize(("first", "setting"), [(3e-4, 3e-4), (0.0, None)])
+def test_the_first_logged_learning_rate_is_the_initial_one_unless_it_is_0(
+    first: float, setting: float | None
+) -> None:
+    """A schedule that warms up starts at 0, and a console rounds to it: no one has set that."""
+    logs = empty_logs()
+    rates = [first, 3e-4, 3e-4]
+    add(logs, [LoggedValue(0, "train/learning_rate", 10 * i, x) for i, x in enumerate(rates)])
+    assert evaluated(logs).config.get("learning_rate") == setting

@@ -11,6 +11,7 @@ from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profi
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import BlockPosition, History
 from ppo_top.rules.engine.reward.course import RewardCourse
+from ppo_top.rules.engine.stand_in_zeros import may_hold_stand_ins, without_stand_ins
 from ppo_top.rules.engine.terms import LLM_FAMILIES
 from ppo_top.rules.engine.update_steps import UpdateSteps
 
@@ -55,25 +56,6 @@ RESUMED_AFTER_ROWS = 20
 
 MAX_ABS_VALUE = 1e60
 """Larger values are clipped to this, so that squares and products stay finite."""
-
-
-FILLED_LOSSES = ("policy_loss", "value_loss")
-FILLED_CONCEPTS = ("entropy", "explained_variance", "approx_kl", "clip_fraction", "grad_norm")
-"""What an update logs besides its losses."""
-
-
-def without_filling(values: Mapping[str, float]) -> Mapping[str, float]:
-    """The values of a row without zeros that only stand for "no update here".
-
-    Scripts write them in rows of episodes: no update leaves both losses and all else at exactly 0.
-    """
-    if any(values.get(loss) != 0.0 for loss in FILLED_LOSSES):
-        return values
-    logged = [concept for concept in FILLED_CONCEPTS if concept in values]
-    if not logged or any(values[concept] != 0.0 for concept in logged):
-        return values
-    filling = {*FILLED_LOSSES, *logged}
-    return {concept: value for concept, value in values.items() if concept not in filling}
 
 
 class LoggedRun:
@@ -125,7 +107,7 @@ class LoggedRun:
 
     def add_row(self, row: Row) -> None:
         """Add a row's values to the histories; NaN and infinities are only noted."""
-        values = without_filling(row.values)
+        values = without_stand_ins(row.values)
         counter = self.update_steps.counter(values)
         if counter:
             self._count_steps(counter, row.mark, values.get(counter))
@@ -155,7 +137,7 @@ class LoggedRun:
 
     def fits(self, block: RowBlock) -> bool:
         """Whether `add_block` may be used: no value needs a second look."""
-        if all(0.0 in block.columns.get(loss, ()) for loss in FILLED_LOSSES):
+        if may_hold_stand_ins(block.columns):
             return False
         new = sum(concept not in self.histories for concept in block.columns)
         return len(self.histories) + new <= MAX_CONCEPTS and block.is_within(MAX_ABS_VALUE)
