@@ -117,6 +117,9 @@ OUTCOME_PAIRS = (
     Contrast("still-improving", "few updates rose at each", {"reward_mean": lambda i: 20.0 + 9 *
          i}, {"reward_mean": lambda i: 20.0 + 9 * i - 30 * (i == 2)}, INFO, 0, count=5,
          config={"total_timesteps": 5_000}),
+    Contrast("still-improving", "no plateau is open", {"reward_mean": lambda i: 20 + 1.6 * i +
+         jitter(i, 2)}, {"reward_mean": lambda i: learned(i) if i < 80 else 140 + 2 * (i - 80)},
+         INFO, 0, count=100, config={"total_timesteps": 100_000}, log=RowLog(left_open=True)),
     Contrast("at-ceiling", "every evaluation scores the same", {"reward_mean": learned,
          "eval_reward_mean": 175.0, "eval_reward_std": 0.0}, {"eval_reward_std": 3.0}, INFO, 0),
     Contrast("at-ceiling", "training comes near to evaluation", {"reward_mean": learned,

@@ -55,12 +55,14 @@ def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     reward, budget = reward_now(run), run.progress
     if reward is None or budget is None or reward.at_max or budget < limits["budget"]:
         return None
-    if _beside_findings(run) or "at-ceiling" in run.open_severities:
+    if _beside_findings(run) or not {"at-ceiling", "reward-plateau"}.isdisjoint(
+        run.open_severities
+    ):
         return RESOLVED
-    if not (_rises_to_the_end(reward, limits) or _only_rose(reward)):
+    rise = _only_rose(reward) or _rise_to_the_end(reward, limits)
+    if rise is None:
         return None
-    rise = f"{num(reward.trend.values[0])} -> {num(reward.recent[-1])}"
-    message = f"reward still rises at the end ({rise}): train longer"
+    message = f"reward still rises at the end ({num(rise[0])} -> {num(rise[1])}): train longer"
     return Assessment(INFO, reward.history.last, None, message)
 
 
@@ -70,22 +72,27 @@ def _far_from_end(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool
     return steps is None or block.steps[-1] < limits["budget"] * steps
 
 
-def _rises_to_the_end(reward: RewardCourse, limits: RuleLimits) -> bool:
-    """Whether the last third of the trend rose too; one that has levelled off needs no more."""
+def _rise_to_the_end(reward: RewardCourse, limits: RuleLimits) -> tuple[float, float] | None:
+    """From where to where the trend rose, if its last third rose too and no newer point is lower.
+
+    One that has levelled off needs no more training.
+    """
     values = reward.trend.values
     if not (reward.rising and reward.gained and reward.trend.full):
-        return False
+        return None
     third = reward.trend.size // 3
     early, middle, late = (median(values[at : at + third]) for at in range(0, len(values), third))
-    return late - middle > limits["slower"] * (middle - early) and max(values[-3:]) > min(
-        values[-3:]
-    )
+    began, now = median(values[:3]), median(values[-3:])
+    if late - middle <= limits["slower"] * (middle - early) or min(late, now) <= middle:
+        return None
+    return (began, now) if now > began and max(values[-3:]) > min(values[-3:]) else None
 
 
-def _only_rose(reward: RewardCourse) -> bool:
-    """Whether a run of very few updates rose at each."""
+def _only_rose(reward: RewardCourse) -> tuple[float, float] | None:
+    """From where to where a run of very few updates rose, if it did at each."""
     few = reward.recent
-    return 4 <= len(few) < MIN_POINTS and all(a < b for a, b in pairwise(few))
+    rose = 4 <= len(few) < MIN_POINTS and all(a < b for a, b in pairwise(few))
+    return (few[0], few[-1]) if rose else None
 
 
 RULES = (
@@ -112,7 +119,7 @@ RULES = (
         concepts=("reward_mean",),
         assess=ended_early,
         stays_calm=_far_from_end,
-        asks_about=("at-ceiling",),
+        asks_about=("at-ceiling", "reward-plateau"),
         limits={"budget": 0.95, "slower": 0.25},
         persistence=AT_ONCE,
         at_end=True,
