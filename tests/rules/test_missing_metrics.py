@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ppo_top.model import Row
+from ppo_top.rules.judge import Judge
 from tests.rules.cases import RuleCase
 from tests.rules.test_rule_cases import ALL_CASES, about
 from tests.support.drawn_runs import HEALTHY_COLUMNS, DrawnColumns, draw_rows, judged
@@ -50,3 +51,16 @@ def test_other_metrics_come_later(case: RuleCase) -> None:
             row.mark, {name: x for name, x in row.values.items() if name in case.sick}
         )
     can_be_judged(case, rows)
+
+
+@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)
+def test_only_the_reward_is_logged_once_it_is_resumed(case: RuleCase) -> None:
+    """What is open ends with the part before, and nothing that it rests on is left."""
+    rows, judge = draw_rows(columns_of(case), ROWS), Judge(about(case))
+    for row in rows[:-5]:
+        judge.add_row(row)
+    judge.restart()
+    for row in rows[-5:]:
+        judge.add_row(Row(row.mark, {"reward_mean": 0.0}))
+    judge.end_run()
+    assert all(finding.cleared for finding in judge.findings if finding.opened.row < ROWS - 5)

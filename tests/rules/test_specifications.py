@@ -8,6 +8,7 @@ from ppo_top.model import Profile, Severity
 from tests.rules import (
     specifications_conditions,
     specifications_course,
+    specifications_diagnoses,
     specifications_llm,
     specifications_log,
     specifications_losses,
@@ -29,6 +30,7 @@ PAIRS = (
     *specifications_conditions.PAIRS,
     *specifications_log.PAIRS,
     *specifications_losses.PAIRS,
+    *specifications_diagnoses.PAIRS,
 )
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.diagnoses.oversized_updates import DIAGNOSIS_PERSISTENCE
+from ppo_top.rules.book.diagnoses.oversized_updates import DIAGNOSIS_PERSISTENCE, last_value
 from ppo_top.rules.book.llm.reference_kl import reference_kl
-from ppo_top.rules.engine.context import RECENT_ROWS, RuleContext
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.terms import CRIT, LLM_FAMILIES, RLHF, WARN, WATCH
 from ppo_top.rules.engine.wording import num
@@ -28,8 +28,8 @@ def controller_saturated(run: RuleContext, limits: RuleLimits) -> Assessment | N
         return None
     if run.severity_of("ref-kl-high") < WATCH:
         return borderline(0.0)
-    value = run.value("ref_kl", RECENT_ROWS) or 0.0
-    coefficient = run.value("kl_coef", RECENT_ROWS) or 0.0
+    value = last_value(run, "ref_kl")
+    coefficient = last_value(run, "kl_coef")
     message = f"KL controller is saturated: coefficient {num(coefficient)}, KL {num(value)}"
     return Assessment(CRIT, value, None, message)
 
@@ -40,7 +40,7 @@ def penalty_blocks(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if not run.flat:
         return borderline(0.0)
-    cost = run.value("non_score_reward", RECENT_ROWS) or 0.0
+    cost = last_value(run, "non_score_reward")
     message = f"KL penalty {num(cost)} stops learning: it outweighs the score, and reward is flat"
     return Assessment(WARN, cost, None, message)
 

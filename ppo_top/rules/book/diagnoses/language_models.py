@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.rules.book.diagnoses.oversized_updates import (
     BEST_CHECKPOINT_REMEDY,
     DIAGNOSIS_PERSISTENCE,
+    last_value,
 )
 from ppo_top.rules.book.llm.generation import LENGTH_VALUES
 from ppo_top.rules.book.llm.reference_kl import reference_kl
@@ -21,7 +24,7 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     kl = reference_kl(run)
     high = max(run.severity_of("ref-kl-high"), run.severity_of("ref-kl-token-high")) >= WATCH
     climbs = kl is not None and kl.count >= limits["points"] and kl.rising()
-    if not (climbs or high) or run.reward is None:
+    if not (climbs or high):
         return None
     if not (run.rising or run.gained):
         return borderline(0.0)
@@ -48,21 +51,19 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """All groups have zero reward variance and the gradient is zero."""
     share = run.value("frac_zero_std", RECENT_ROWS)
-    tied = run.severity_of("zero-variance-groups")
-    if tied < WARN and (share is not None or run.severity_of("reward-spread-gone") < WARN):
+    worst = max(run.severity_of("zero-variance-groups"), run.severity_of("reward-spread-gone"))
+    if worst < WARN:
         return None
-    gradient = run.histories.get("grad_norm")
-    gone = run.severity_of("grad-zero") >= WARN
+    gradient, gone = run.histories.get("grad_norm"), False
     if gradient is not None and gradient.high > 0.0:
-        gone = gone or gradient.last < max(
-            limits["share"] * gradient.recent_median(int(limits["points"])), limits["gradient"]
-        )
+        usual = gradient.recent_median(int(limits["points"]))
+        gone = gradient.last < max(limits["share"] * usual, limits["gradient"])
     if (share is not None and share < 1.0) or not (gone or share is not None):
         return borderline(0.0)
     seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
     message = f"no learning signal: {seen}" + (", the gradient is zero" if gone else "")
-    worst = max(tied, run.severity_of("reward-spread-gone"))
-    return Assessment(CRIT if gone or worst >= CRIT else WARN, share or 0.0, None, message)
+    level = CRIT if gone or worst >= CRIT else WARN
+    return Assessment(level, last_value(run, "frac_zero_std"), None, message)
 
 
 def mismatch_collapse(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -71,10 +72,10 @@ def mismatch_collapse(run: RuleContext, limits: RuleLimits) -> Assessment | None
         return None
     if not (gradient_trebled(run) or run.rises("entropy") or run.falling):
         return borderline(0.0)
-    gap = run.value("logp_diff_mean", RECENT_ROWS)
-    words = f" (log-probs differ by {num(gap)})" if gap is not None else ""
+    gap = last_value(run, "logp_diff_mean")
+    words = "" if math.isnan(gap) else f" (log-probs differ by {num(gap)})"
     message = f"the mismatch of sampler and trainer{words} is driving a collapse"
-    return Assessment(CRIT, gap or 0.0, None, message)
+    return Assessment(CRIT, gap, None, message)
 
 
 def runaway(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -84,8 +85,7 @@ def runaway(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     longer = run.severity_of("completions-truncated") >= WARN or run.rises("truncated_frac")
     if not (longer and (run.falling or gradient_trebled(run))):
         return borderline(0.0)
-    cut = run.histories.get("truncated_frac")
-    share = cut.last if cut is not None else 0.0
+    share = last_value(run, "truncated_frac")
     message = f"runaway generation: entropy rises, {pct(share)} of the text runs to the limit"
     return Assessment(CRIT, share, None, message)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.advice.symptoms import clip_wide
-from ppo_top.rules.engine.context import RECENT_ROWS, RuleContext
+import math
+
+from ppo_top.rules.advice.symptoms import LIMITS
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
@@ -28,9 +30,16 @@ CRITIC_RULES = (
 )
 
 
-def recent_value_text(run: RuleContext, concept: str) -> str:
-    value = run.value(concept, RECENT_ROWS)
-    return "?" if value is None else format_value(concept, value)
+def last_value(run: RuleContext, concept: str) -> float:
+    """The newest value of a metric; NaN if none is logged."""
+    history = run.histories.get(concept)
+    return history.last if history is not None else math.nan
+
+
+def last_value_text(run: RuleContext, concept: str) -> str:
+    """The same as a message states it."""
+    value = last_value(run, concept)
+    return "?" if math.isnan(value) else format_value(concept, value)
 
 
 def _peak(run: RuleContext, concept: str) -> float:
@@ -74,12 +83,12 @@ def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     kl, signs = max(_peak(run, "approx_kl"), _peak(run, "approx_kl_k1")), []
     if kl:
         signs.append(f"KL up to {num(kl)}")
-    if not kl:
+    else:
         signs.append(f"KL to the reference up to {num(_peak(run, 'ref_kl_token'))} a token")
     if clip := _peak(run, "clip_fraction"):
         signs.append(f"up to {pct(clip)} clipped")
     if run.severity_of("ratio-off") >= WARN:
-        signs.append(f"ratio {recent_value_text(run, 'ratio_mean')}")
+        signs.append(f"ratio {last_value_text(run, 'ratio_mean')}")
     message = f"updates too large: {', '.join(signs)}, and reward falls{_blamed_text(run)}"
     level, about = CRIT if _certain(run) else WARN, ("approx_kl", "clip_fraction", "reward_mean")
     return Assessment(level, kl, limits["kl"], message, concepts=_with_blamed(run, about))
@@ -93,13 +102,12 @@ def _certain(run: RuleContext) -> bool:
 
 
 def _jumped_from_reference(run: RuleContext, limits: RuleLimits) -> bool:
-    """Where no update KL is logged: a jump of the reference KL within ten updates."""
+    """Where no update KL is logged: the KL to the reference jumped in ten updates, or at once."""
     history = run.histories.get("ref_kl_token")
     if history is None or run.severity_of("ref-kl-token-high") < WARN:
         return False
-    recent, leap = history.newest(int(limits["points"])), limits["leap"]
-    early = history.count <= limits["early"]
-    return max(recent) - min(recent) > leap or (early and max(recent) > leap)
+    recent = history.newest(int(limits["points"]))
+    return history.count <= limits["early"] or max(recent) - min(recent) > limits["leap"]
 
 
 def _step_size_bad(run: RuleContext) -> bool:
@@ -117,8 +125,9 @@ def _blamed_settings(run: RuleContext) -> dict[str, str]:
     blamed = {}
     if rate is not None and rate >= high:
         blamed["lr"] = f"learning rate {num(rate)} is high"
-    if clip_wide(run):
-        blamed["clip_range"] = f"clip range {num(run.setting('clip_range') or 0.0)} is wide"
+    clip = run.setting("clip_range") or 0.0
+    if clip > LIMITS["clip_wide"]:
+        blamed["clip_range"] = f"clip range {num(clip)} is wide"
     return blamed
 
 
@@ -140,9 +149,9 @@ def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(0.0)
     parts = [f"KL up to {num(_peak(run, 'approx_kl'))}"]
     if loss >= WARN:
-        parts.append(f"policy loss {recent_value_text(run, 'policy_loss')}")
+        parts.append(f"policy loss {last_value_text(run, 'policy_loss')}")
     if entropy >= WARN:
-        parts.append(f"entropy {recent_value_text(run, 'entropy')}")
+        parts.append(f"entropy {last_value_text(run, 'entropy')}")
     signs = ", ".join(parts)
     message = f"learning rate far too high: {signs}, before reward shows it{_blamed_text(run)}"
     about = _with_blamed(run, ("approx_kl", "policy_loss", "entropy"))
@@ -190,7 +199,7 @@ def _shifted(run: RuleContext, limits: RuleLimits) -> bool:
     """Whether the length of episodes or prompts changed."""
     for concept in ("ep_len", "query_len_mean"):
         history = run.histories.get(concept)
-        if history is not None and history.count >= limits["points"]:
+        if history is not None:
             usual, now = history.newest(int(limits["points"]))[0], history.recent_median(3)
             if usual > 0.0 and not limits["shorter"] <= now / usual <= limits["longer"]:
                 return True

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.critic.explained_variance import MAY_LEARN
-from ppo_top.rules.book.diagnoses.oversized_updates import DIAGNOSIS_PERSISTENCE, recent_value_text
+from ppo_top.rules.book.diagnoses.oversized_updates import (
+    DIAGNOSIS_PERSISTENCE,
+    last_value,
+    last_value_text,
+)
 from ppo_top.rules.book.updates.learning_rate import is_cut, rate_never_decayed
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import levels, start_level
-from ppo_top.rules.engine.context import RECENT_ROWS, RuleContext
+from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
@@ -26,10 +30,10 @@ def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     far = not (reward.gained or reward.is_up) or (
         goal is not None and reward.best < limits["far"] * goal
     )
-    left, stuck = recent_value_text(run, "entropy"), num(reward.smooth)
+    left, stuck = last_value_text(run, "entropy"), num(reward.smooth)
     message = f"premature convergence: entropy {left}, reward stuck at {stuck}"
     level = CRIT if far else WATCH if run.reward_pays and not missed else WARN
-    return Assessment(level, run.value("entropy", RECENT_ROWS) or 0.0, None, message)
+    return Assessment(level, last_value(run, "entropy"), None, message)
 
 
 def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -37,15 +41,13 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if run.severity_of("critic-not-learning") < WARN:
         return None
     loss = run.histories.get("value_loss")
-    worse = max(run.severity_of("value-loss-rising"), run.severity_of("reward-swings")) >= WARN
-    if loss is not None and loss.level > limits["times"] * loss.initial_level:
-        worse = worse or loss.rising()
-    if not worse:
+    grown = loss is not None and loss.level > limits["times"] * loss.initial_level and loss.rising()
+    if not grown and max(map(run.severity_of, ("value-loss-rising", "reward-swings"))) < WARN:
         return borderline(0.0)
-    seen = f"explained variance {recent_value_text(run, 'explained_variance')}"
+    seen = f"explained variance {last_value_text(run, 'explained_variance')}"
     message = f"critic is failing ({seen}): policy gradients are noise"
     level = WARN if run.keeps_gain else CRIT
-    return Assessment(level, run.value("explained_variance", RECENT_ROWS) or 0.0, 0.0, message)
+    return Assessment(level, last_value(run, "explained_variance"), 0.0, message)
 
 
 def _has_not_grown(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -72,7 +74,7 @@ def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         f"nothing is learning: KL 0, {stays} started; "
         "learning rate too small, frozen weights or zero advantages"
     )
-    return Assessment(WARN, run.value("approx_kl", RECENT_ROWS) or 0.0, None, message)
+    return Assessment(WARN, last_value(run, "approx_kl"), None, message)
 
 
 def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -81,22 +83,17 @@ def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if not (run.severity_of("entropy-not-falling") or run.severity_of("reward-never-moves")):
         return borderline(0.0)
-    loss = recent_value_text(run, "value_loss")
+    loss = last_value_text(run, "value_loss")
     message = f"reward scale too large for this learner: value loss {loss}"
-    return Assessment(WARN, run.value("value_loss", RECENT_ROWS) or 0.0, None, message)
+    return Assessment(WARN, last_value(run, "value_loss"), None, message)
 
 
 def decayed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Learning rate, KL and clipping go to zero together, with a stable reward."""
-    rate = run.histories.get("lr")
-    if (
-        rate is None
-        or rate.count < limits["points"]
-        or rate.last > limits["share"] * rate.high
-        or run.falling
-    ):
+    rate = run.histories["lr"]
+    if rate.count < limits["points"] or rate.last > limits["share"] * rate.high:
         return None
-    if is_cut(run, rate):
+    if run.falling or is_cut(run, rate):
         return None
     kl, clip = run.value("approx_kl"), run.value("clip_fraction")
     if kl is None or abs(kl) > limits["kl"] or (clip is not None and clip > limits["clip"]):

@@ -1,0 +1,136 @@
+"""What findings say: a message names what is seen in the run, and nothing that is not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import pytest
+
+from ppo_top.model import ConfigValue, Profile
+from tests.rules.cases import RuleCase, after, fallen
+from tests.rules.specifications import FLAT, UPDATE_MEANS
+from tests.rules.specifications_llm import FALLS, RISES, STILL
+from tests.rules.test_rule_cases import ALL_CASES, about
+from tests.support.drawn_runs import (
+    HEALTHY_COLUMNS,
+    TRAINER_BY_FAMILY,
+    DrawnColumns,
+    draw_rows,
+    findings,
+)
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words of a rule's message in a course, and what is replaced in one where they do not stand.
+
+    The rule speaks in both.
+    """
+
+    rule: str
+    text: str
+    course: DrawnColumns
+    differs: DrawnColumns = field(default_factory=dict)
+    family: str = "on-policy"
+    config: Mapping[str, ConfigValue] = field(default_factory=dict)
+    differs_config: Mapping[str, ConfigValue] = field(default_factory=dict)
+    trainer: str = ""
+
+    def messages(self, *, differs: bool) -> str:
+        """All that the rule says of one of the courses."""
+        columns = {
+            **HEALTHY_COLUMNS[self.family],
+            **self.course,
+            **(self.differs if differs else {}),
+        }
+        config = {**self.config, **(self.differs_config if differs else {})}
+        trainer = self.trainer or TRAINER_BY_FAMILY[self.family]
+        profile = Profile(trainer, self.family, config, samples={"reward_mean": UPDATE_MEANS})
+        found = findings(profile, draw_rows(columns))
+        return "\n".join(each.message for each in found if each.rule == self.rule)
+
+
+LARGE: DrawnColumns = {"approx_kl": after(36, 0.5, 0.01), "reward_mean": fallen}
+FAR: DrawnColumns = {"approx_kl": after(30, 0.9, 0.01), **FLAT}
+JUMPED: DrawnColumns = {
+    "ref_kl_token": after(36, 0.7, 0.1), **FALLS, "clip_fraction": None, "clip_low": None,
+    "clip_high": None,
+}  # fmt: skip
+NO_SPREAD: DrawnColumns = {
+    "frac_zero_std": None, "reward_std": after(30, 0.0, 1.0), "grad_norm": after(30, 1e-9, 0.8),
+}  # fmt: skip
+RAMBLES: DrawnColumns = {
+    "entropy": after(30, 3.0, 0.6), "truncated_frac": after(30, 0.6, 0.05), **FALLS,
+}  # fmt: skip
+CLIMBS: DrawnColumns = {"ref_kl": lambda i: 1 + 0.3 * i, "value_clip_fraction": 0.5}
+
+# fmt: off
+WORDS = (
+    Words("updates-too-large", "KL up to 0.5", LARGE, {"approx_kl": after(36, 0.2, 0.01)}),
+    Words("updates-too-large", "up to 60 % clipped", {**LARGE, "clip_fraction": after(36, 0.6,
+          0.1)}, {"clip_fraction": None}),
+    Words("updates-too-large", "clipped", LARGE, {"clip_fraction": None}),
+    Words("updates-too-large", "ratio 1.7", {**LARGE, "ratio_mean": after(34, 1.7, 1.0)},
+          {"ratio_mean": 1.0}),
+    Words("updates-too-large", "KL to the reference up to 0.7 a token", JUMPED, {"approx_kl":
+          after(36, 0.5, 0.01)}, "grpo"),
+    Words("updates-too-large", "learning rate 0.01 is high", {**LARGE, "lr": None}, {}, config=
+          {"learning_rate": 0.01}, differs_config={"learning_rate": 1e-3}),
+    Words("updates-too-large", "learning rate 0.01 is high", {**LARGE, "lr": None}, {"lr": 1e-3},
+          config={"learning_rate": 0.01}),
+    Words("updates-too-large", "learning rate 0.0002 is high", {**JUMPED, "lr": 2e-4}, {"lr":
+          1e-6}, "grpo"),
+    Words("updates-too-large", "clip range 0.6 is wide", {**LARGE, "clip_range": 0.6},
+          {"clip_range": 0.2}),
+    Words("learning-rate-too-high", "policy loss 0.1", {**FAR, "policy_loss": after(30, 0.1,
+          -0.01)}, {"policy_loss": -0.01, "entropy": after(20, 0.002, 0.69)}),
+    Words("learning-rate-too-high", "entropy 0.002", {**FAR, "policy_loss": after(30, 0.1, -0.01),
+          "entropy": after(20, 0.002, 0.69)}, {"entropy": 0.69}),
+    Words("reward-hacking", "evaluation falls", {**CLIMBS, "resp_len_mean": after(25, 80.0, 50.0),
+          "eval_reward_mean": lambda i: 1.0 - 0.05 * i if i % 5 == 0 else None},
+          {"eval_reward_mean": None}, "rlhf"),
+    Words("reward-hacking", "completion length +60%", {**CLIMBS, "resp_len_mean": after(25, 80.0,
+          50.0)}, {"resp_len_mean": after(25, 20.0, 50.0)}, "rlhf"),
+    Words("no-learning-signal", "100 % of the groups tie", {"frac_zero_std": 1.0, **STILL},
+          NO_SPREAD, "grpo"),
+    Words("no-learning-signal", "the gradient is zero", {"frac_zero_std": after(32, 1.0, 0.2),
+          **STILL, "grad_norm": after(30, 1e-9, 0.8)}, {"grad_norm": 0.8}, "grpo"),
+    Words("mismatch-collapse", "log-probs differ by 0.3", {"logp_diff_mean": after(30, 0.3, 0.01),
+          "is_ratio_mean": after(30, 0.3, 1.0), **FALLS}, {"logp_diff_mean": None}, "grpo"),
+    Words("runaway-generation", "60 % of the text", RAMBLES, {"truncated_frac": after(30, 0.7,
+          0.05)}, "grpo"),
+    Words("sampler-exploited", "KL to the reference is -2", {"ref_kl": after(20, -2.0, 0.1),
+          **RISES}, {"ref_kl": after(20, -3.0, 0.1)}, "rlhf"),
+    Words("premature-convergence", "entropy 0.05", {"entropy": after(12, 0.05, 1.0), **FLAT},
+          {"entropy": after(12, 0.02, 1.0)}),
+)
+# fmt: on
+
+
+@pytest.mark.parametrize("words", WORDS, ids=lambda words: f"{words.rule}: {words.text}")
+def test_a_message_names_what_is_seen(words: Words) -> None:
+    """The words stand where the log shows it, and not where it does not."""
+    assert words.text in words.messages(differs=False)
+    otherwise = words.messages(differs=True)
+    assert otherwise and words.text not in otherwise
+
+
+VALUE_OF = {
+    "premature-convergence": "entropy", "critic-failing": "explained_variance",
+    "nothing-learns": "approx_kl", "reward-scale-too-large": "value_loss",
+    "sampler-exploited": "ref_kl", "kl-controller-saturated": "ref_kl",
+    "kl-penalty-too-strong": "non_score_reward", "reward-hacking": "ref_kl_token",
+    "no-learning-signal": "frac_zero_std", "mismatch-collapse": "logp_diff_mean",
+    "runaway-generation": "truncated_frac",
+}  # fmt: skip
+"""The metric whose value stands for a diagnosis across several."""
+
+
+@pytest.mark.parametrize("case", [case for case in ALL_CASES if case.rule in VALUE_OF],
+                         ids=lambda case: case.rule)  # fmt: skip
+def test_a_diagnosis_holds_the_value_it_rests_on(case: RuleCase) -> None:
+    """Reports and scripts are given the metric's value in the row where it became as bad."""
+    rows = draw_rows({**HEALTHY_COLUMNS[case.family], **case.sick}, case.count)
+    finding = next(each for each in findings(about(case), rows) if each.rule == case.rule)
+    assert finding.value == rows[finding.changes[-1].mark.row].values[VALUE_OF[case.rule]]
