@@ -104,6 +104,16 @@ WORDS = (
           **RISES}, {"ref_kl": after(20, -3.0, 0.1)}, "rlhf"),
     Words("premature-convergence", "entropy 0.05", {"entropy": after(12, 0.05, 1.0), **FLAT},
           {"entropy": after(12, 0.02, 1.0)}),
+    Words("reward-parts-diverge", "but format -", {"reward_component_mean{format}": lambda i: 0.9 -
+          0.01 * i, "reward_component_mean{accuracy}": lambda i: 0.1 + 0.01 * i},
+          {"reward_component_mean{format}": lambda i: 0.1 + 0.01 * i,
+          "reward_component_mean{accuracy}": lambda i: 0.9 - 0.01 * i}, "grpo"),
+    Words("reward-part-flat", "format is still 0 after", {"reward_component_mean{format}": 0.0},
+          {"reward_component_mean{format}": None, "reward_component_mean{style}": 0.0}, "grpo"),
+    Words("length-runaway", "short answers pay", {"resp_len_mean": after(20, 10.0, 100.0),
+          **RISES}, STILL, "grpo"),
+    Words("rlhf-reward-falls", "score rises", {"rlhf_reward": lambda i: 2 - 0.05 * i, **RISES},
+          STILL, "rlhf"),
 )
 # fmt: on
 

@@ -13,6 +13,7 @@ from tests.rules import (
     specifications_log,
     specifications_losses,
     specifications_replay,
+    specifications_signal,
     specifications_step,
     specifications_text,
     specifications_value,
@@ -31,6 +32,7 @@ PAIRS = (
     *specifications_log.PAIRS,
     *specifications_losses.PAIRS,
     *specifications_diagnoses.PAIRS,
+    *specifications_signal.PAIRS,
 )
 
 

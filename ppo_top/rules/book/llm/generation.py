@@ -84,8 +84,8 @@ def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def logprobs_shift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The policy's token log-probs leave the reference's, approach 0, or the reference's move."""
     name = "p50" if "logprobs_p50" in run.histories else "dist"
-    own, reference = (run.histories.get(f"{who}logprobs_{name}") for who in ("", "ref_"))
-    if own is None or reference is None or own.last_row != run.mark.row:
+    own, reference = run.histories[f"logprobs_{name}"], run.histories.get(f"ref_logprobs_{name}")
+    if reference is None:
         return None
     began, now, fixed = reference.initial_level, reference.level, own.level
     if abs(now - began) > limits["shift"]:

@@ -57,7 +57,7 @@ def _most_by_chance(run: RuleContext, rows: list[float], limits: RuleLimits) -> 
     many = any(2.0 * share != int(2.0 * share) for share in rows)
     if many or reward is None or reward.history.high <= reward.history.low:
         return CRIT
-    if len(rows) < TIE_WINDOW_ROWS or sum(rows) <= limits["warn"] * TIE_WINDOW_ROWS:
+    if sum(rows) <= limits["warn"] * TIE_WINDOW_ROWS:
         return WATCH
     return CRIT if min(rows) >= 1.0 else WARN
 
@@ -87,8 +87,7 @@ def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     spread = run.value("group_reward_std", 0)
     if spread is None:
         spread = run.value("reward_std", 0)
-    top, low = run.value("adv_max", 0), run.value("adv_min", 0)
-    flat = top is not None and low is not None and top == low == 0.0
+    flat = run.value("adv_max", 0) == run.value("adv_min", 0) == 0.0
     if not flat and (spread is None or spread >= limits["spread"]):
         return None
     message = "all rewards are equal: no gradient"
@@ -107,11 +106,11 @@ def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward std collapsed against its own start."""
     history = run.histories["reward_std"]
     base = history.initial_level
-    if base <= 0.0 or history.last >= limits["clear"] * base:
+    if history.last >= limits["clear"] * base:
         return None
     rows = history.recent[-TIE_WINDOW_ROWS:]
     gone = sum(spread < limits["share"] * base for spread in rows)
-    if history.last >= limits["share"] * base or gone < limits["most"] * len(rows):
+    if gone < limits["most"] * len(rows):
         return borderline(history.last)  # with one group a row, rewards are equal now and then
     message = f"spread of rewards fell from {num(base)} to {num(history.last)}"
     if run.at_max:
@@ -122,9 +121,9 @@ def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def one_sided(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Only the upper bound clips, while entropy falls."""
-    low, high = run.value("clip_low"), run.value("clip_high", 0)
+    low, high = run.value("clip_low"), run.values["clip_high"]
     entropy = run.histories.get("entropy")
-    if low is None or high is None or entropy is None or max(low, high) < limits["floor"]:
+    if low is None or entropy is None or max(low, high) < limits["floor"]:
         return None
     if high <= limits["times"] * low or not entropy.falling():
         return None
@@ -174,7 +173,7 @@ def _never_moved(history: History, limits: RuleLimits) -> bool:
 def _moved(history: History, limits: RuleLimits) -> float:
     """The change of a reward component over 25 points, 0 if it may be chance."""
     trend = history.trend(int(limits["points"]))
-    if abs(trend.tau) < limits["tau"] or abs(trend.z) < limits["z"]:
+    if abs(trend.z) < limits["z"]:
         return 0.0
     moved = theil_sen_rise(trend.values)
     spread = history.high - history.low
@@ -254,7 +253,7 @@ RULES = (
         assess=parts_diverge,
         judged_at=(),
         families=LLM_FAMILIES,
-        limits={"points": 25, "tau": 0.4, "z": 3.0, "share": 0.2, "every": 5},
+        limits={"points": 25, "z": 3.0, "share": 0.2, "every": 5},
         persistence=k_of_n(1, 1),
         causes=("the policy optimises the easier component",),
         remedies=("change the weights of the reward functions", "read some samples"),

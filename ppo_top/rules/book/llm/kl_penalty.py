@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ppo_top.rules.book.llm.reference_kl import reference_kl
 from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.stats import SIGNIFICANT, theil_sen_rise
 from ppo_top.rules.engine.terms import INFO, LLM_FAMILIES, RLHF, WARN
@@ -15,23 +16,24 @@ def controller(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history = run.histories["kl_coef"]
     if history.high <= history.low:
         return None
-    trend = history.trend(int(limits["points"]))
-    before = trend.values[0]
-    if before <= 0.0 or not trend.full:
+    points, kl = int(limits["points"]), reference_kl(run)
+    before = history.newest(points)[0]
+    if before <= 0.0:
         return None
     up = history.last / before
-    kl = reference_kl(run)
-    if trend.z > limits["z"] and kl is not None and not kl.falling():
-        then = kl.newest(int(limits["points"]))
-        grown = len(then) >= limits["points"] and kl.level >= limits["kept"] * then[0]
-        if grown and up > limits["losing"]:
-            message = f"KL controller is losing: coefficient x {num(up)}, KL still {num(kl.last)}"
-            return Assessment(WARN, history.last, None, message)
+    if up > limits["losing"] and kl is not None and _stays(kl, points, limits):
+        message = f"KL controller is losing: coefficient x {num(up)}, KL still {num(kl.last)}"
+        return Assessment(WARN, history.last, None, message)
     since = history.newest(int(limits["rise_points"]))[0]
     if since > 0.0 and history.last / since >= limits["rise"]:
         message = f"KL coefficient rose x {num(history.last / since)}: the controller reacts"
         return Assessment(INFO, history.last, None, message)
     return None
+
+
+def _stays(kl: History, points: int, limits: RuleLimits) -> bool:
+    """Whether a KL is what it was so many values ago, and does not come down."""
+    return kl.level >= limits["kept"] * kl.newest(points)[0] and not kl.falling()
 
 
 def penalty_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -65,14 +67,14 @@ def penalised_reward_falls(run: RuleContext, limits: RuleLimits) -> Assessment |
     """The KL-penalised reward falls, or stays where it was while the score rises."""
     whole, score = run.histories["rlhf_reward"], run.histories.get("reward_mean")
     reward = run.reward
-    if score is None or reward is None or score.last_row != run.mark.row:
+    if score is None or reward is None:
         return None
     points, noise = int(limits["trend_points"]), limits["noise"] * reward.noise
     falls, rises = whole.trend(points), score.trend(points)
     moved = f"RLHF reward {num(falls.values[0])} -> {num(whole.last)}"
-    if falls.full and falls.z < -SIGNIFICANT and theil_sen_rise(falls.values) < -noise:
+    if falls.z < -SIGNIFICANT and theil_sen_rise(falls.values) < -noise:
         message = f"{moved}: the KL penalty takes more than the score gives"
-        if rises.full and rises.z > SIGNIFICANT and theil_sen_rise(rises.values) > noise:
+        if theil_sen_rise(rises.values) > noise:
             message = (
                 f"score rises ({num(rises.values[0])} -> {num(score.last)}) only by spending more "
                 f"KL than it earns ({moved})"
@@ -96,7 +98,6 @@ RULES = (
         families=LLM_FAMILIES,
         limits={
             "points": 20,
-            "z": 3.3,
             "kept": 0.95,
             "rise_points": 50,
             "rise": 1.5,

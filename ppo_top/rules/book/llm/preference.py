@@ -25,7 +25,7 @@ def rejected_win(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     Without a reference (ORPO, SimPO) they may win at first; then the accuracy rises.
     """
     accuracy, margin = run.histories["preference_accuracy"], run.histories.get("preference_margin")
-    value = accuracy.recent_median(5)
+    value = accuracy.level
     if value >= limits["clear"]:
         return None
     sinks = margin is None or (margin.level < 0.0 and margin.level < margin.initial_level)
@@ -43,7 +43,7 @@ def loss_stays_untrained(run: RuleContext, limits: RuleLimits) -> Assessment | N
     if not _untrained(loss.low, loss.high, limits):
         return None
     message = f"loss is still {num(loss.last)} (ln 2): the policy is nearly its reference"
-    is_late = run.ended or (run.progress or 0.0) >= limits["late"]
+    is_late = (run.progress or 0.0) >= limits["late"]
     level = WARN if is_late else WATCH
     return Assessment(level, loss.last, UNTRAINED_LOSS, message, immediate=run.ended)
 
@@ -54,13 +54,11 @@ def _untrained(low: float, high: float, limits: RuleLimits) -> bool:
 
 
 def _has_learned(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    return not _untrained(*near_bounds(run, block, "total_loss", 1), limits) and _left(run, limits)
-
-
-def _left(run: RuleContext, limits: RuleLimits) -> bool:
-    """Whether the loss has left its start before."""
+    """Whether the loss has left its start before the block, and does not come back to it."""
     loss = run.histories.get("total_loss")
-    return loss is not None and not _untrained(loss.low, loss.high, limits)
+    if loss is None or _untrained(loss.low, loss.high, limits):
+        return False
+    return not _untrained(*near_bounds(run, block, "total_loss", 1), limits)
 
 
 RULES = (

@@ -107,7 +107,7 @@ def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     )
     if value < limits["crit"]:
         return Assessment(CRIT, value, 0.0, message, immediate=True)
-    if history.level < 0.0 and value < limits["noise"]:
+    if value < limits["noise"]:
         return Assessment(WARN, value, 0.0, message)
     return borderline(value)
 
@@ -118,7 +118,7 @@ def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> A
     if not is_k1 and value < limits["token_rounding"]:
         message = f"KL to the reference is {num(value)} a token: this estimate cannot be below 0"
         return Assessment(CRIT, value, 0.0, message)
-    if is_k1 and history.level < limits["token_noise"]:
+    if history.level < limits["token_noise"]:
         message = (
             f"KL to the reference is negative ({num(value)} a token): "
             "text is not sampled from the policy that is trained"

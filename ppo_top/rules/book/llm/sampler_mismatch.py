@@ -34,7 +34,7 @@ def _gap(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | Non
 
 
 def _graded(value: float, limit: float, message: str, bad: bool, worst: bool) -> Assessment:
-    if not (bad or worst):
+    if not bad:
         return borderline(value)
     return Assessment(CRIT if worst else WARN, value, limit, message)
 
