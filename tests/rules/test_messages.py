@@ -11,6 +11,7 @@ from ppo_top.model import ConfigValue, Profile
 from tests.rules.cases import RuleCase, after, fallen
 from tests.rules.specifications import FLAT, UPDATE_MEANS
 from tests.rules.specifications_llm import FALLS, RISES, STILL
+from tests.rules.specifications_replay import NO_LOSS
 from tests.rules.test_rule_cases import ALL_CASES, about
 from tests.support.drawn_runs import (
     HEALTHY_COLUMNS,
@@ -114,6 +115,13 @@ WORDS = (
           **RISES}, STILL, "grpo"),
     Words("rlhf-reward-falls", "score rises", {"rlhf_reward": lambda i: 2 - 0.05 * i, **RISES},
           STILL, "rlhf"),
+    Words("exploration-not-falling", "epsilon has not fallen in", {**FLAT, "exploration_rate": 0.9},
+          {"exploration_rate": lambda i: 0.95 - 0.004 * i}, "value-based", {"total_timesteps":
+          60_000}),
+    Words("exploration-not-falling", "of the run", {**FLAT, "exploration_rate": lambda i: 0.95 -
+          0.004 * i}, {"exploration_rate": 0.9}, "value-based", {"total_timesteps": 60_000}),
+    Words("not-training", "beyond the end", NO_LOSS, {}, "off-policy", {"total_timesteps": 60_000,
+          "learning_starts": 1e9}, differs_config={"learning_starts": 1000}),
 )
 # fmt: on
 

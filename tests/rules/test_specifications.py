@@ -6,6 +6,7 @@ import pytest
 
 from ppo_top.model import Profile, Severity
 from tests.rules import (
+    specifications_buffer,
     specifications_conditions,
     specifications_course,
     specifications_diagnoses,
@@ -33,6 +34,7 @@ PAIRS = (
     *specifications_losses.PAIRS,
     *specifications_diagnoses.PAIRS,
     *specifications_signal.PAIRS,
+    *specifications_buffer.PAIRS,
 )
 
 

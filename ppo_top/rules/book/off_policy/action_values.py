@@ -92,7 +92,7 @@ def values_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         evidence = (f"the critic's loss jumped from {num(usual)} to {num(jumped)}",)
         return Assessment(WARN, now, level, message, evidence=evidence)
     lost = abs(values.level) < limits["back"] * values.size or not run.reward_pays
-    return borderline(now) if lost and VALUES_LOST in run.open_severities else None
+    return borderline(now) if lost else None
 
 
 def _no_jump(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:

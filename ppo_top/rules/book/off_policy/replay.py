@@ -52,7 +52,7 @@ def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None
     ):
         return borderline(value, limit)
     message = f"critic loss grew from {num(early)} to {num(value)}, {decades:.0f} powers of ten"
-    if level == WARN and run.learned:
+    if run.learned:
         level = WATCH
     return Assessment(level, value, limit, message)
 
@@ -181,7 +181,7 @@ def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def _has_explored(run: RuleContext, limits: RuleLimits) -> bool:
     """Whether epsilon has reached its end, which is long after learning starts."""
     epsilon = run.histories.get("exploration_rate")
-    if epsilon is None or epsilon.count <= limits["settled"] or epsilon.last >= epsilon.high:
+    if epsilon is None or epsilon.last >= epsilon.high:
         return False
     newest = epsilon.newest(int(limits["settled"]))
     return max(newest) <= min(newest)
