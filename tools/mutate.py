@@ -46,7 +46,7 @@ TESTS = [
         "test_reward_course", "test_false_alarms", "test_self_play", "test_own_logs",
         "test_advice_trials", "test_custom_rules", "test_unlearned", "test_reward_rows",
         "test_reward_windows", "test_messages", "test_evidence", "settings/test_settings",
-        "views/test_run_view",
+        "test_untold_facts", "views/test_run_view",
     )
 ]  # fmt: skip
 """Fast ones; those of whole logs take minutes and are left out."""

@@ -115,6 +115,8 @@ WORDS = (
           **RISES}, STILL, "grpo"),
     Words("rlhf-reward-falls", "score rises", {"rlhf_reward": lambda i: 2 - 0.05 * i, **RISES},
           STILL, "rlhf"),
+    Words("setting-extreme", "the critic is not trained", {"explained_variance": 0.1}, {},
+          config={"vf_coef": 0.0}, differs_config={"vf_coef": -1.0}),
     Words("exploration-not-falling", "epsilon has not fallen in", {**FLAT, "exploration_rate": 0.9},
           {"exploration_rate": lambda i: 0.95 - 0.004 * i}, "value-based", {"total_timesteps":
           60_000}),

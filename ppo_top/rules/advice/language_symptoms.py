@@ -98,7 +98,7 @@ def never_clipped(run: RuleContext) -> bool | None:
     """Not a sample was ever clipped, though batches are used again and the policy moves far."""
     far, clipped = drifts_early(run), run.histories.get("clip_high")
     gradients, rewards = run.histories.get("grad_norm"), run.reward
-    if far is None or clipped is None or gradients is None or rewards is None:
+    if clipped is None or gradients is None or rewards is None:
         return None
     again = gradients.count >= LIMITS["used_again"] * rewards.history.count
     return far and again and clipped.size == 0.0

@@ -49,12 +49,12 @@ LIMITS: Mapping[str, float] = {
 
 def _rate(run: RuleContext) -> tuple[float, float | None] | None:
     """The learning rate, and the trainer's default."""
-    rate = run.value("lr", 1 << 30)
-    rate = run.config_number("learning_rate") if rate is None else rate
+    logged = run.histories.get("lr")
+    rate = run.config_number("learning_rate") if logged is None else logged.last
     if rate is None or rate < 0.0 or "critic-rate" in run.facts:
         return None
     usual = option_default(run.trainer._replace(algo=run.profile.algo), "learning_rate")
-    return rate, float(usual) if isinstance(usual, (int, float)) and usual > 0.0 else None
+    return rate, float(usual) if isinstance(usual, (int, float)) else None
 
 
 def rate_high(run: RuleContext) -> bool | None:
@@ -63,8 +63,8 @@ def rate_high(run: RuleContext) -> bool | None:
     if found is None:
         return None
     rate, usual = found
-    far = usual is not None and rate > LIMITS["rate_times"] * usual
-    return rate >= LIMITS["rate_high"] * (1 - 1e-6) and (usual is None or far)
+    far = usual is None or rate > LIMITS["rate_times"] * usual
+    return far and rate >= LIMITS["rate_high"] * (1 - 1e-6)
 
 
 def rate_low(run: RuleContext) -> bool | None:
@@ -246,7 +246,7 @@ def explains_worse_than_nothing(run: RuleContext) -> bool | None:
 def untrained_values(run: RuleContext) -> bool | None:
     """The critic's values stay near 0 though the learning rate is no reason for that."""
     low, short = rate_low(run), values_short(run)
-    return None if low is None or short is None else short and not low
+    return None if low is None else short and not low
 
 
 def no_loss(run: RuleContext) -> bool | None:
@@ -286,7 +286,7 @@ def at_limit_from_start(run: RuleContext) -> bool | None:
 def grew_to_limit(run: RuleContext) -> bool | None:
     """Completions reach the length limit more and more, and the reward has risen with them."""
     grew, cut = at_limit_from_start(run), truncated(run)
-    if grew is None or cut is None or run.reward is None:
+    if cut is None or run.reward is None:
         return None
     return cut and not grew and run.keeps_gain
 
