@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from ppo_top.model import ConfigValue, Profile
-from tests.rules.cases import RuleCase, after, fallen
+from tests.rules.cases import RuleCase, after, at, fallen
 from tests.rules.specifications import FLAT, UPDATE_MEANS
+from tests.rules.specifications_course import surprised
 from tests.rules.specifications_llm import FALLS, RISES, STILL
 from tests.rules.specifications_replay import NO_LOSS
 from tests.rules.test_rule_cases import ALL_CASES, about
@@ -117,6 +118,10 @@ WORDS = (
           STILL, "rlhf"),
     Words("setting-extreme", "the critic is not trained", {"explained_variance": 0.1}, {},
           config={"vf_coef": 0.0}, differs_config={"vf_coef": -1.0}),
+    Words("at-ceiling", "unless more than that is possible", {"reward_mean": lambda i: min(500.0,
+          20.0 + 16.0 * i)}, {"reward_mean": lambda i: min(1.0, 0.05 * i)}),
+    Words("returns-changed", "explained variance 0.9 -> 0.1", surprised(), {"explained_variance":
+          at(40, 0.2, 0.9)}),
     Words("exploration-not-falling", "epsilon has not fallen in", {**FLAT, "exploration_rate": 0.9},
           {"exploration_rate": lambda i: 0.95 - 0.004 * i}, "value-based", {"total_timesteps":
           60_000}),

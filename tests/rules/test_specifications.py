@@ -13,6 +13,7 @@ from tests.rules import (
     specifications_llm,
     specifications_log,
     specifications_losses,
+    specifications_outcome,
     specifications_replay,
     specifications_signal,
     specifications_step,
@@ -35,6 +36,7 @@ PAIRS = (
     *specifications_diagnoses.PAIRS,
     *specifications_signal.PAIRS,
     *specifications_buffer.PAIRS,
+    *specifications_outcome.PAIRS,
 )
 
 

@@ -130,7 +130,7 @@ def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def _logs_reward(run: RuleContext) -> bool:
     """Whether there is a reward, though in self-play nothing may follow from it."""
-    return run.reward is not None or run.first_logged(REWARD_CONCEPTS) is not None
+    return run.first_logged(REWARD_CONCEPTS) is not None
 
 
 def _calm_with_reward(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:

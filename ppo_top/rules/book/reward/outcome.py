@@ -53,7 +53,7 @@ TOP_SHARE = 0.05
 def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward is still rising near the end of the run."""
     reward, budget = reward_now(run), run.progress
-    if reward is None or budget is None or reward.at_max or budget < limits["budget"]:
+    if reward is None or budget is None or budget < limits["budget"]:
         return None
     if _beside_findings(run) or not {"at-ceiling", "reward-plateau"}.isdisjoint(
         run.open_severities

@@ -31,7 +31,7 @@ def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 def length_parts(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Reward and episode length used to move together, and now diverge."""
     length, reward = run.histories["ep_len"], run.reward
-    if reward is None or reward.history.last_row != run.mark.row or length.last_row != run.mark.row:
+    if reward is None or reward.history.last_row != run.mark.row:
         return None
     long = length.trend(15)
     if length.count <= limits["points"] or abs(long.z) <= limits["z"]:
