@@ -10,8 +10,10 @@ from ppo_top.catalogue import known_trainers, options
 from ppo_top.model import ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.advice import AdviceOptions, explain_cause, fill_advice
 from ppo_top.rules.advice.advised_option import AdvisedOption
+from ppo_top.rules.advice.causes import RULE_PREFIX, is_text, symptoms_of
 from ppo_top.rules.book import BY_ID, RULES
 from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.terms import FAMILY_NAMES
 from tests.rules.cases import flat
 from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumn, draw_rows, findings, profile
 
@@ -76,6 +78,14 @@ def test_what_is_for_groups_of_answers_is_said_of_them_only(trainer: str, kept: 
     """PPO on language models has no groups."""
     context = RuleContext(Profile(trainer, FAMILY[trainer], {}))
     assert bool(fill_advice(["{in_groups}mixed outcomes"], context)) is kept
+
+
+@pytest.mark.parametrize(("trainer", "family"), [("sb3", "control"), ("trl-ppo", "text")])
+def test_what_is_for_one_kind_of_task_is_not_said_of_the_other(trainer: str, family: str) -> None:
+    """Observations are a control task's, completions a language model's."""
+    context = RuleContext(Profile(trainer, FAMILY[trainer], {}))
+    for kind in ("control", "text"):
+        assert bool(fill_advice([f"{{in_{kind}}}look"], context)) is (kind == family)
 
 
 @pytest.mark.parametrize(("batch_size", "advised"), [(64 * 29, True), (64 * 31, False)])
@@ -271,3 +281,58 @@ def test_of_what_is_not_logged_nothing_is_said(unlogged: str, updates: str, lear
     told = {each.rule: each.message for each in findings(profile(), draw_rows(columns, 60))}
     assert told["no-op-updates"] == f"updates change nothing{updates}"
     assert told["nothing-learns"].startswith(f"nothing is learning{learns} started;")
+
+
+@pytest.mark.parametrize(
+    ("rate", "named"),
+    [(5.9e-4, "0.0003 at first"), (6.1e-4, "0.00061 now; SB3's default is 0.0003")],
+)
+def test_a_value_set_during_the_run_is_the_run_s_own(rate: float, named: str) -> None:
+    """No schedule takes a rate to more than twice what the configuration says."""
+    run = RuleContext(Profile("sb3", "on-policy", {"learning_rate": 3e-4}))
+    for row, value in enumerate((3e-4, rate)):
+        run.add_row(Row(Mark(row, row + 1, 1.0 + row), {"lr": value}))
+    assert fill_advice(("lower {learning_rate}",), run) == (f"lower learning_rate ({named})",)
+
+
+def test_a_setting_in_words_is_named_as_it_is() -> None:
+    """A schedule is no number that the log could contradict."""
+    run = RuleContext(Profile("sb3", "on-policy", {"learning_rate": "linear from 3e-4"}))
+    run.add_row(Row(Mark(0, 1, 1.0), {"lr": 2e-4}))
+    assert fill_advice(("lower {learning_rate}",), run) == (
+        "lower learning_rate (linear from 3e-4 now; SB3's default is 0.0003)",
+    )
+
+
+def test_an_option_the_catalogue_does_not_know_is_named_if_the_run_has_it() -> None:
+    """The trainer takes it, for it is in the configuration."""
+    for config, known in (({"beta": 0.1}, True), ({}, False)):
+        assert (
+            bool(fill_advice(("lower {beta}",), RuleContext(Profile("sb3", "", config)))) is known
+        )
+
+
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        (AdvisedOption("flag", False), "flag (False now)"),
+        (AdvisedOption("rate", 0.000123456), "rate (0.000123 now)"),
+        (AdvisedOption("name", "x" * 50), f"name ({'x' * 40} now)"),
+        (AdvisedOption("new", None, note="since 2.0"), "new (needs version 2.0 or later)"),
+    ],
+)
+def test_values_are_short_and_readable(option: AdvisedOption, text: str) -> None:
+    """Switches by name, numbers to three digits, the beginning of long texts."""
+    assert f"{option}" == text
+
+
+def test_only_what_is_to_be_watched_is_a_symptom() -> None:
+    """An explanation tells causes apart no better than the facts do."""
+    run = RuleContext(Profile("sb3", "on-policy"))
+    run.open_severities |= {"at-ceiling": Severity.INFO, "kl-high": Severity.WATCH}
+    assert {name for name in symptoms_of(run) if name.startswith(RULE_PREFIX)} == {"rule kl-high"}
+
+
+def test_language_models_are_counted_apart() -> None:
+    """Their symptoms have other causes."""
+    assert {family for family in FAMILY_NAMES if is_text(family)} == {"grpo", "preference", "rlhf"}

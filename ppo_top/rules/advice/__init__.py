@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache
 
 from ppo_top.catalogue import (
     Option,
@@ -120,14 +120,14 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
         return (schedule or option_default(self.trainer, "lr_schedule")) == "adaptive"
 
 
-@lru_cache(maxsize=1024)
+@cache
 def _catalogue_option(trainer: Trainer, canonical: str) -> tuple[Option, ConfigValue | None] | None:
     """The catalogue's line on an option of a trainer, and its default."""
     line = option(trainer, canonical)
     return (line, option_default(trainer, canonical)) if line is not None else None
 
 
-@lru_cache(maxsize=64)
+@cache
 def _has_options(trainer: str) -> bool:
     """Whether the catalogue knows this trainer's option names."""
     own = {trainer, trainer_tables()[trainer].like} if trainer in trainer_tables() else {trainer}
