@@ -7,7 +7,7 @@ import math
 from ppo_top.model import Severity
 from tests.rules.cases import after, fallen, flat, rise
 from tests.rules.specifications import FLAT, Contrast, RowLog, learned, steady_gain, within
-from tests.rules.specifications_conditions import NOWHERE
+from tests.rules.specifications_conditions import LOST_FIT, NOWHERE
 from tests.rules.specifications_course import surprised
 from tests.support.drawn_runs import DrawnColumns, jitter
 
@@ -67,9 +67,9 @@ OUTCOME_PAIRS = (
 )
 
 CRITIC_PAIRS = (
-    Contrast("critic-not-learning", "there was a loss at the start", {**FAILING,
-         "explained_variance": 0.0}, {"value_loss": after(10, 900.0, 0.0), "explained_variance":
-         0.9}, WARN, 0),
+    Contrast("critic-not-learning", "a loss that begins with 0 has not fallen", {**FAILING,
+         "explained_variance": 0.0, "value_loss": after(10, 900.0, 0.0)}, {"value_loss": lambda i:
+         900.0 * 0.7**i}, WARN, INFO),
     Contrast("critic-not-learning", "no reward shows that it does no harm", {**FAILING,
          "explained_variance": 0.0, **NOWHERE}, {"reward_mean": learned}, WARN, WATCH),
     Contrast("critic-not-learning", "no reward was gained with a critic far off", FAILING,
@@ -81,6 +81,10 @@ CRITIC_PAIRS = (
          {"reward_mean": learned}, INFO, 0),
     Contrast("critic-not-learning", "a critic far off does not improve", FAILING, {"value_loss":
          lambda i: 900.0 * max(0.45, 0.9**i)}, CRIT, WARN),
+    Contrast("critic-not-learning", "a critic had twelve updates to learn anything in", {**FAILING,
+         "explained_variance": 0.0}, {}, WATCH, 0, count=13, otherwise_count=11),
+    Contrast("explained-variance-dropped", "the critic does not find its fit again", LOST_FIT,
+         {"explained_variance": lambda i: 0.1 if 40 <= i < 50 else 0.9}, WARN, 0, log=AT_LAST),
     Contrast("returns-constant", "the reward is not the most there is", {"explained_variance": NAN,
          **PERFECT}, {}, WARN, 0, differs_config=AT_500),
     Contrast("returns-changed", "a reward is logged", surprised(), NOWHERE, CRIT, 0),
