@@ -167,3 +167,11 @@ def test_rows_of_parallel_environments_are_one_training() -> None:
     tens = "".join(f"{number},0.5\n" for number in (10, 20, 30, 40, 50, 60, 25, 35))
     stepped = parse_every_way(CsvParser, f"Episode,Reward\n{tens}".encode())
     assert stepped.steps("Reward") == [10, 20, 30, 40, 50, 60, 25, 35]
+
+
+def test_where_every_tenth_episode_is_logged_none_is_missing() -> None:
+    """A training that was stopped after its 20th episode, and begun anew, leaves none out."""
+    numbers = [0, 10, 20, 30, 40, 50, 20, 0, 10, 20, 30]
+    rows = "".join(f"{number},{at}.5\n" for at, number in enumerate(numbers))
+    found = parse_every_way(CsvParser, f"Episode,Reward\n{rows}".encode())
+    assert found.steps("Reward") == numbers

@@ -12,13 +12,15 @@ _FEW_MISSING = 64
 
 _BEFORE_FIRST = -1
 """Episodes are numbered from 0 or 1."""
+_ENOUGH = 4
+"""So many numbers show that only every fifth, say, is logged."""
 
 
 class EpisodeOrder:
     """Counts the rows on from where a number comes that was left out until then.
 
     Each row is one episode more. A number that has come before is that of a training that begins
-    anew.
+    anew. If only every fifth episode is logged, say, none is missing in the next training.
     """
 
     def __init__(self) -> None:
@@ -26,6 +28,8 @@ class EpisodeOrder:
         self._former = _BEFORE_FIRST
         """The highest number of the training before."""
         self._count = 0
+        self._leaves_out = False
+        """Whether a training has logged less than every second episode."""
         self._missing: set[int] = set()
         self._counted: int | None = None
         """The step of the last row, once rows are counted."""
@@ -37,6 +41,7 @@ class EpisodeOrder:
             return number if self._counted is None else self._counted
         if highest is None or (number < highest and not self._is_missing(number)):
             self._missing.clear()
+            self._leaves_out |= self._count >= _ENOUGH and (highest or 0) >= 2 * self._count
             self._former = highest or _BEFORE_FIRST
             self._note_skipped(_BEFORE_FIRST, number)
             self._highest, self._count, self._counted = number, 1, None
@@ -72,7 +77,7 @@ class EpisodeOrder:
         return self._counted is not None
 
     def _note_skipped(self, low: int, high: int) -> None:
-        if low < self._former < high:
+        if self._leaves_out or low < self._former < high:
             return  # a record of something else stood between those of one training
         if 1 < high - low <= _MOST_SKIPPED and len(self._missing) < _MOST_MISSING:
             self._missing.update(range(low + 1, high))
