@@ -1,14 +1,17 @@
-"""Meanings that a name leaves open and the first values settle."""
+"""Meanings that a name leaves open and the first values settle, or the names beside it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from ppo_top.catalogue import Meaning
 
 MIN_START_ENTROPY = 0.3
 """Nats: an untrained policy has more, with two actions 0.69; less is weighted by a coefficient."""
+
+_LENGTHS = ("ep_len", "resp_len_mean")
+_LENGTH_NAMES = ("length", "lengths")
 
 MIN_REPEATS = 2
 """So many rows with the number of the row before: a count of all steps would have grown."""
@@ -40,3 +43,71 @@ def counts_one_episode(values: Sequence[float]) -> bool:
 def counts_a_batch(values: Sequence[float]) -> bool:
     """Whether "episodes" are those of each batch: a count of all would only fall to begin anew."""
     return any(values[0] < after < before for before, after in pairwise(values))
+
+
+class OpenCounts:
+    """Lets counts of steps and of episodes mean what their first values show.
+
+    `counts_rows`: no row says its step.
+    """
+
+    def __init__(
+        self, first_values: Callable[[str], Sequence[float]], *, counts_rows: bool
+    ) -> None:
+        self._first_values = first_values
+        self._counts_rows = counts_rows
+
+    def settle(self, found: dict[str, Meaning]) -> None:
+        """Change the meanings of tags whose values show another one."""
+        for episodes in self._counts_of_batches(found):
+            found[episodes] = found[episodes]._replace(concept="n_episodes")
+            for steps in self._lengths(_guessed(found, "step")):
+                del found[steps]
+        for steps in self._lengths(self._open_steps(found)):
+            found[steps] = found[steps]._replace(concept="ep_len")
+
+    def are_settled(self, found: Mapping[str, Meaning]) -> bool:
+        """Whether no count so far has turned out to be that of each episode, or of each batch."""
+        return not self._lengths(self._open_steps(found)) and not self._counts_of_batches(found)
+
+    def are_open(self, found: Mapping[str, Meaning]) -> bool:
+        """Whether only values show what a count is of."""
+        return bool(self._open_steps(found) or _guessed(found, "episode"))
+
+    def _counts_of_batches(self, found: Mapping[str, Meaning]) -> list[str]:
+        """`Episodes` that are those of each batch; `Episode` is a number, maybe out of order."""
+        counts = [tag for tag in _guessed(found, "episode") if tag.lower().endswith("s")]
+        return [tag for tag in counts if counts_a_batch(self._first_values(tag))]
+
+    def _lengths(self, steps: Iterable[str]) -> list[str]:
+        return [tag for tag in steps if counts_one_episode(self._first_values(tag))]
+
+    def _open_steps(self, found: Mapping[str, Meaning]) -> list[str]:
+        """The first guessed count of steps that may be those of an episode.
+
+        So it is beside a count of episodes, or where rows are counted, and no length is logged.
+        """
+        concepts = {known.concept for known in found.values()}
+        if not ("episode" in concepts or self._counts_rows) or "ep_len" in concepts:
+            return []
+        return _guessed(found, "step")[:1]
+
+
+def settle_by_others(found: dict[str, Meaning], tags: Sequence[str], *, is_known: bool) -> None:
+    """Let names mean what those beside them show.
+
+    `length` beside a reward is that of an episode, unless the trainer `is_known`; `Std` beside
+    `Mean` is of the same numbers.
+    """
+    concepts = {known.concept for known in found.values()}
+    if not is_known and "reward_mean" in concepts and concepts.isdisjoint(_LENGTHS):
+        lengths = [tag for tag in tags if tag.lower() in _LENGTH_NAMES]
+        found |= {tag: Meaning("ep_len", fallback=True) for tag in lengths[:1]}
+    if "mean" in map(str.lower, tags):
+        for tag in [tag for tag in _guessed(found, "policy_std") if tag.lower() == "std"]:
+            del found[tag]
+
+
+def _guessed(meanings: Mapping[str, Meaning], concept: str) -> list[str]:
+    """The tags that mean this by their name alone."""
+    return [t for t, known in meanings.items() if known.fallback and known.concept == concept]

@@ -10,6 +10,7 @@ from pathlib import PurePath
 from ppo_top.catalogue import (
     IGNORE,
     UNKNOWN_FAMILY,
+    UNKNOWN_TRAINER,
     Meaning,
     Trainer,
     family_of_metrics,
@@ -20,7 +21,7 @@ from ppo_top.catalogue import (
 from ppo_top.model import HEAD_ROWS, Axis, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.grouping.locations import EVALUATION_NAME
-from ppo_top.runs.meaning_by_values import counts_a_batch, counts_one_episode, settle_sign
+from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
 from ppo_top.runs.rows.row_merge import ConceptStream
 from ppo_top.runs.segments import StepMapping
 from ppo_top.runs.source import SourceState
@@ -79,37 +80,25 @@ class SourceChain:
                 known = settle_sign(known, self._first_values(tag))
             if known is not None:
                 found[tag] = known
-        self._settle_counts(found)
+        self._counts.settle(found)
+        settle_by_others(found, self.tags, is_known=self.trainer is not UNKNOWN_TRAINER)
         if all(known.concept != "reward_mean" for known in found.values()):
             found |= self._users_reward()
         return found
 
-    def _settle_counts(self, found: dict[str, Meaning]) -> None:
-        """Let counts of steps and of episodes mean what their first values show."""
-        for episodes in self._counts_of_batches(found):
-            found[episodes] = found[episodes]._replace(concept="n_episodes")
-            for steps in self._lengths(_guessed(found, "step")):
-                del found[steps]
-        for steps in self._lengths(_open_steps(found)):
-            found[steps] = found[steps]._replace(concept="ep_len")
-
-    def _counts_of_batches(self, found: Mapping[str, Meaning]) -> list[str]:
-        """`Episodes` that are those of each batch; `Episode` is a number, maybe out of order."""
-        counts = [tag for tag in _guessed(found, "episode") if tag.lower().endswith("s")]
-        return [tag for tag in counts if counts_a_batch(self._first_values(tag))]
-
-    def _lengths(self, steps: Iterable[str]) -> list[str]:
-        return [tag for tag in steps if counts_one_episode(self._first_values(tag))]
-
     def is_settled(self) -> bool:
         """Whether no count so far has turned out to be that of each episode, or of each batch."""
-        found = self.meanings
-        return not self._lengths(_open_steps(found)) and not self._counts_of_batches(found)
+        return self._counts.are_settled(self.meanings)
 
     @property
     def has_open_counts(self) -> bool:
         """Whether only values show what a count is of."""
-        return bool(_open_steps(self.meanings) or _guessed(self.meanings, "episode"))
+        return self._counts.are_open(self.meanings)
+
+    @property
+    def _counts(self) -> OpenCounts:
+        counts_rows = any(source.counts_updates for source in self.sources)
+        return OpenCounts(self._first_values, counts_rows=counts_rows)
 
     def _first_values(self, tag: str) -> Sequence[float]:
         """The first values of a tag, also where its oldest points have been dropped."""
@@ -136,20 +125,6 @@ class SourceChain:
         length = first.points if first.source.format.cumulative else 0
         is_evaluation = bool(EVALUATION_NAME.search(path.parent.name))
         return -first.rank, is_evaluation, -length, len(path.parts), self.key
-
-
-def _open_steps(meanings: Mapping[str, Meaning]) -> list[str]:
-    """The first guessed count of steps beside a count of episodes and no length of episodes."""
-    concepts = {known.concept for known in meanings.values()}
-    if "episode" not in concepts or "ep_len" in concepts:
-        return []
-    steps = [tag for tag, known in meanings.items() if known.concept == "step"]
-    return [tag for tag in steps if meanings[tag].fallback][:1]
-
-
-def _guessed(meanings: Mapping[str, Meaning], concept: str) -> list[str]:
-    """The tags that mean this by their name alone."""
-    return [t for t, known in meanings.items() if known.fallback and known.concept == concept]
 
 
 class SourceSelection(NamedTuple):
@@ -254,7 +229,7 @@ def _main_trainer(
 ) -> Trainer:
     """The first known trainer; its family by what is logged, if its tags do not tell."""
     trainers = (chain.trainer for chain in (main, *chains))
-    found = next((each for each in trainers if each.id != "unknown"), main.trainer)
+    found = next((each for each in trainers if each is not UNKNOWN_TRAINER), main.trainer)
     if found.family != UNKNOWN_FAMILY:
         return found
     return found._replace(family=family_of_metrics(stream.concept for stream in chosen))

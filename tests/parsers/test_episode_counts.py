@@ -175,3 +175,23 @@ def test_where_every_tenth_episode_is_logged_none_is_missing() -> None:
     rows = "".join(f"{number},{at}.5\n" for at, number in enumerate(numbers))
     found = parse_every_way(CsvParser, f"Episode,Reward\n{rows}".encode())
     assert found.steps("Reward") == numbers
+
+
+@pytest.mark.parametrize("read", ["csv", "json"])
+def test_steps_that_rise_and_fall_beside_a_reward_are_no_step(read: str) -> None:
+    """The length of each episode: rows are counted. Those that begin anew are those of all."""
+    assert _steps_read(read, [3562, 1518, 487, 325, 611, 94, 120, 84, 97]) == [*range(1, 10)]
+    anew = [0, 200, 0, 200, 400, 600, 800, 0, 200, 400]
+    assert _steps_read(read, anew) == anew
+    assert _steps_read(read, [100, 200, 300, 150]) == [100, 200, 300, 150]
+
+
+def _steps_read(read: str, steps: Sequence[int]) -> list[int]:
+    """The steps of rows that say a step and a reward, and no episode."""
+    if read == "csv":
+        rows = "".join(f"{step},{at}.5\n" for at, step in enumerate(steps))
+        found = parse_every_way(CsvParser, f"step,reward\n{rows}".encode())
+    else:
+        lines = (json.dumps({"step": step, "reward": 0.5}) + "\n" for step in steps)
+        found = parse_every_way(JsonLinesParser, "".join(lines).encode())
+    return found.steps("reward")

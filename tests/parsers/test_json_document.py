@@ -440,3 +440,27 @@ def test_a_collapse_is_found_in_it(tmp_path: Path, capsys: pytest.CaptureFixture
         "well": "healthy",
         "sick": "crit",
     }
+
+
+def test_steps_of_parts_of_the_training_are_no_steps_of_it() -> None:
+    """Three rounds in each episode: the episode counts on. Where it begins anew each time a
+    session is tried, rows are counted.
+    """
+
+    def rounds(episodes: list[int]) -> ParserOutput:
+        rows = [(episode, step) for episode in episodes for step in (1, 2, 3)]
+        return read([{"episode": at, "step": step, "reward": at + 0.5} for at, step in rows])
+
+    assert rounds([1, 2, 3, 4, 5]).steps("reward") == [n for n in range(1, 6) for _ in range(3)]
+    found = rounds([1] * 12)
+    assert found.steps("reward") == [*range(1, 37)]
+    assert found.counts_updates
+
+
+def test_rows_of_episodes_and_their_lengths_are_at_their_episode() -> None:
+    """As in a table; steps of all so far are the step."""
+    lengths = [88, 31, 140, 140, 200, 17]
+    rows = [{"episode": n, "step": steps, "reward": 0.5} for n, steps in enumerate(lengths, 1)]
+    assert read(rows).steps("reward") == [1, 2, 3, 4, 5, 6]
+    so_far = [{**row, "step": 100 * row["episode"]} for row in rows]
+    assert read(so_far).steps("reward") == [100, 200, 300, 400, 500, 600]

@@ -113,3 +113,40 @@ def test_a_log_that_grows_ends_as_one_that_is_read_at_once(tmp_path: Path) -> No
     watched.read_and_judge()
     (run,) = watched.session.runs.values()
     assert list(run.evaluation.timeline.tracks["ep_len"].values) == [80.0, 120.0, 90.0, 130.0]
+
+
+def test_steps_without_an_episode_that_rise_and_fall_are_lengths(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A script logs the steps and the reward of each episode, and no number of it."""
+    lengths = [3562, 1518, 487, 325, 611, 94, 120, 84, 97, 88]
+    write_table(tmp_path / "train.csv", "step,rewards", [f"{n},{-n}" for n in lengths])
+    assert meanings(tmp_path, capsys) == {"step": "ep_len", "rewards": "reward_mean"}
+
+
+@pytest.mark.parametrize(
+    ("header", "concept"),
+    [
+        ("update,return,length", "ep_len"),
+        ("update,return,Lengths", "ep_len"),
+        ("update,loss,length", None),
+        ("update,return,ep_len,length", None),
+    ],
+)
+def test_a_length_beside_a_reward_is_that_of_an_episode(
+    header: str, concept: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Alone it may be of anything."""
+    names = header.split(",")
+    rows = [",".join([str(n), *["5.5"] * (len(names) - 1)]) for n in range(1, 9)]
+    write_table(tmp_path / "train.csv", header, rows)
+    assert meanings(tmp_path, capsys)[names[-1]] == concept
+
+
+def test_a_spread_beside_a_mean_is_not_the_policys(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`Mean: 0.25 - Std: 0.36` of the scores of a reward model."""
+    rows = [f"{n},0.25,0.3{n}" for n in range(1, 9)]
+    write_table(tmp_path / "train.csv", "update,Mean,Std", rows)
+    assert meanings(tmp_path, capsys)["Std"] is None

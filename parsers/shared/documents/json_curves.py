@@ -22,6 +22,14 @@ from ppo_top.parsers.shared.documents.json_values import (
 )
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, find_step_key
+from ppo_top.parsers.shared.tables.episode_counts import (
+    EPISODE,
+    STEPS,
+    are_of_parts,
+    count_names,
+    counting_on,
+    read_counts,
+)
 from ppo_top.parsers.shared.text.number_text import as_step
 
 _SETTINGS_KEYS = ("config", "args", "params", "hparams", "hyperparameters", "settings")
@@ -31,6 +39,8 @@ _EVALUATION = re.compile(r"(?:^|_)(?:eval(?:uations?|s)?|test|val(?:id(?:ation)?
 _SAME_COUNT = (0.5, 1.1)
 """Between these shares of a run's last step ends a list of steps that counts as the run does."""
 
+_FIRST_ROWS = 8
+"""So many tell whether steps beside an episode are its own."""
 _PAIR = 2
 _VALUE = "value"
 
@@ -114,20 +124,20 @@ def _table_points(
     """
     rows, *others = tables
     rows = _with_columns(rows, lists)
-    counts = step_of(rows[-1]) is None
+    counts, rows_steps = _steps_of_rows(rows)
     rest = {tag: values for tag, values in lists.items() if len(values) != len(rows)}
     long = max((len(rest[tag]) for tag in rest if metric_names.is_reward(tag)), default=0)
     scale = range(1, max(long, len(rows)) + 1)
     builder = ColumnBuilder()
-    for step, row in zip(_spread(scale, len(rows)), rows, strict=True):
-        _add_row(builder, row, step, row)
+    for number, row, step in zip(_spread(scale, len(rows)), rows, rows_steps, strict=True):
+        _add_row(builder, row, number if step is None else step, row)
     seen = {tag for row in rows for tag in row}
     for other in others:
         tags = {tag for row in other for tag in row if not _is_axis(tag)}
         if not counts and seen.isdisjoint(tags) and all(step_of(row) is not None for row in other):
             seen |= tags
             for row in other:
-                _add_row(builder, row, 0, tags)
+                _add_row(builder, row, step_of(row) or 0, tags)
     points = builder.pop_points()
     end = max((each.steps[-1] for each in points), default=0)
     return [*points, *_beside(rest, scale if counts else range(1, end + 1))], counts
@@ -159,15 +169,36 @@ def _with_columns(rows: list[_Row], lists: Mapping[str, Sequence[float]]) -> lis
     ]
 
 
+def _steps_of_rows(rows: Sequence[_Row]) -> tuple[bool, list[int | None]]:
+    """The step that each row says, and whether the rows are counted instead.
+
+    Where a step is that of an episode, the episode is; where both begin anew all the time, neither.
+    """
+    steps = [step_of(row) for row in rows]
+    names = count_names(tuple(rows[-1]))
+    if names is None:
+        return steps[-1] is None, steps
+    numbers = ({tag: number_of(tag, row.get(tag)) for tag in names} for row in rows)
+    seen = [found for row in numbers if (found := read_counts(row)) is not None]
+    if len(seen) < len(rows) or steps[-1] != seen[-1].steps:
+        return steps[-1] is None, steps
+    axis = counting_on(seen[:_FIRST_ROWS])
+    if axis == EPISODE:
+        return False, [each.episode for each in seen]
+    if axis == STEPS and not are_of_parts([each.steps for each in seen]):
+        return False, steps
+    return True, [None] * len(rows)
+
+
 def _add_row(
-    builder: ColumnBuilder, row: Mapping[str, object], number: int, tags: Collection[str]
+    builder: ColumnBuilder, row: Mapping[str, object], step: int, tags: Collection[str]
 ) -> None:
-    """Add a row at its step, else at its number."""
-    step, time = step_of(row), time_of(row)
+    """Add a row at its step."""
+    time = time_of(row)
     for tag, value in row.items():
         point = number_of(tag, value) if tag in tags else None
         if point is not None:
-            builder.add_point(tag, number if step is None else step, time, point)
+            builder.add_point(tag, step, time, point)
 
 
 # --- lists of numbers -----------------------------------------------------------------------------

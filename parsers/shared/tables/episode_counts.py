@@ -15,6 +15,7 @@ from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.names.metric_names import (
     counts_episodes,
     is_bare_count,
+    is_reward,
     normalise,
     step_axis,
 )
@@ -25,6 +26,12 @@ ENOUGH_ROWS = 4
 _SHORT_EPISODE, _SHORT_EPISODES = 0.3, 0.05
 """The next episode, where each has a row, is seldom shorter than this part of the mean one so far,
 and several are never: the first row may stand in the midst of a long one."""
+_LENGTHS_SHOWN, _MOST_LENGTHS = 3, 8
+"""So many falls within so many rows show that bare steps beside a reward are an episode's; two
+rises at once that they are not."""
+_SHORT_PARTS, _MANY_PARTS = 4, 8
+"""Steps of a whole document that begin anew so often, after so few rows on average, are those of
+parts of the training."""
 _SURE_NAMES = frozenset({"steps", "episodes"})
 """Running counts of the old baselines and of PFRL."""
 
@@ -94,6 +101,33 @@ def counting_on(seen: Sequence[EpisodeAndSteps]) -> str:
     return STEPS if any(_begins_anew(seen[0], *pair) for pair in pairwise(seen)) else NEITHER
 
 
+def may_be_lengths(names: Sequence[str]) -> str | None:
+    """The step of a table whose name leaves open whose it is, beside a reward and no episode."""
+    key = find_step_key(names)
+    is_open = key is not None and is_bare_count(key) and not any(map(counts_episodes, names))
+    return key if is_open and any(map(is_reward, names)) else None
+
+
+def tells_lengths(steps: Sequence[int]) -> bool | None:
+    """Whether bare steps are the length of each episode; None until that is known.
+
+    Steps that fall to the first one begin anew. From 0 or 1, or by as many as the first, two rows
+    are enough to count on.
+    """
+    falls = [after for before, after in pairwise(steps) if after < before]
+    if len(steps) < _MOST_LENGTHS:
+        is_even = steps[0] in (0, 1) or steps[-1] % steps[0] == 0
+        is_enough = len(steps) > 2 or (len(steps) > 1 and is_even and steps[1] > steps[0])
+        return False if is_enough and not falls else None
+    return len(falls) >= _LENGTHS_SHOWN and any(step != steps[0] for step in falls)
+
+
+def are_of_parts(steps: Sequence[int]) -> bool:
+    """Whether the bare steps of a whole document begin anew all the time."""
+    falls = sum(after < before for before, after in pairwise(steps))
+    return falls >= _MANY_PARTS and falls * _SHORT_PARTS >= len(steps)
+
+
 def _rises(counts: Sequence[int]) -> bool:
     return all(before <= after for before, after in pairwise(counts))
 
@@ -141,6 +175,8 @@ class TableStep(Generic[WaitingRow]):
         self._totals: list[tuple[int, int]] = []
         self._dropped: frozenset[str] = frozenset()
         self._is_open = False
+        self._lengths_key: str | None = None
+        self._lengths: list[int] = []
 
     def episode_key(self, names: Sequence[str]) -> str | None:
         """The column of episodes, where the step may turn out to be that of one of them."""
@@ -167,6 +203,9 @@ class TableStep(Generic[WaitingRow]):
         is_sure = found is None or set(names) >= _SURE_NAMES
         self._is_open = not is_sure and found is not None and find_step_key(names) == found[1]
         self._is_open |= total_names(self._names) is not None
+        if not self._is_open:
+            self._lengths_key = may_be_lengths(self._names)
+            self._is_open = self._lengths_key is not None
 
     def key_of(self, names: Sequence[str]) -> str | None:
         """The column of the step, or None if rows have to be counted."""
@@ -187,6 +226,11 @@ class TableStep(Generic[WaitingRow]):
                 self._totals.append((total, step))
         elif (counts := read_counts(numbers)) is not None:
             self._seen.append(counts)
+        step = as_step(numbers.get(self._lengths_key or ""))
+        if step is not None:
+            self._lengths.append(step)
+            if tells_lengths(self._lengths) is not None:
+                return self.release()
         is_enough = max(len(self._seen), len(self._totals)) >= ENOUGH_ROWS
         return self.release() if is_enough or len(self._waiting) >= _MAX_WAITING else ()
 
@@ -197,7 +241,10 @@ class TableStep(Generic[WaitingRow]):
         self._is_open = False
         counting = counting_on(self._seen) if self._seen else STEPS
         names = self._names or ()
-        if counting != STEPS:
+        if self._lengths_key is not None:
+            if tells_lengths(self._lengths):
+                self._dropped = frozenset({self._lengths_key})
+        elif counting != STEPS:
             self._dropped = frozenset(filter(is_bare_count, names))
         if self._totals and is_planned(self._totals):
             self._dropped = frozenset(filter(None, (total_names(names) or ())[:1]))
