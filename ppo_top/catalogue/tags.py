@@ -28,6 +28,9 @@ MAYBE = "maybe"
 EITHER_SIGN = "either-sign"
 """Marks a name under which some scripts log a metric and others its negative."""
 
+_EVALUATION = "eval/"
+_GUESS_PRIORITY = 10_000
+"""Added to the priority of a guess, behind all that a trainer's table knows."""
 _HISTOGRAM_SUMMARY = lazy_pattern(r"(.+)[/@:](p\d+|min|max|mean|median|count)")
 _LAST_NUMBER = lazy_pattern(r"(?:_|(?<=[a-z]{3}))\d{1,2}$")
 """The number of an agent or a network, or of a file: `reward_1`, `actor_loss_2`, `rewards2`."""
@@ -88,6 +91,8 @@ def _meaning(trainer: str, tag: str) -> Meaning | None:
         return _meaning_of_entry(*found)
     if OWN_NAMES in table.facts:
         return _guess_meaning(tag)
+    if tag.startswith(_EVALUATION):
+        return _guess_evaluation(tag)
     summary = _HISTOGRAM_SUMMARY.fullmatch(tag)
     base = table.find_entry(summary[1]) if summary else None
     if summary is None or base is None or not base[0].concept.endswith(DISTRIBUTION_SUFFIX):
@@ -172,6 +177,16 @@ def _guess_meaning(tag: str) -> Meaning | None:
         sample=sample,
         either_sign=EITHER_SIGN in guess.words,
     )
+
+
+def _guess_evaluation(tag: str) -> Meaning | None:
+    """What a script has printed of an evaluation of its own: `Mean Reward: 19.1` behind
+    `Evaluating...`; what the trainer logs itself comes first.
+    """
+    guess = _guess_meaning(tag)
+    if guess is None or not guess.concept.startswith("eval_"):
+        return None
+    return guess._replace(priority=guess.priority + _GUESS_PRIORITY)
 
 
 @lru_cache(maxsize=4096)

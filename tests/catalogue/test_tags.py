@@ -167,6 +167,24 @@ def test_the_sign_of_the_entropy(trainer: str, tag: str, logged: float, entropy:
     assert value(trainer, tag, logged) == ("entropy", entropy)
 
 
+@pytest.mark.parametrize("trainer", ["sb3", "rsl_rl", "torchrl"])
+def test_an_evaluation_that_a_script_prints_is_one(trainer: str) -> None:
+    """`Mean Reward: 19.1` behind `Evaluating...`; what the trainer logs itself comes first."""
+    found = meaning(TRAINERS[trainer], "eval/Mean Reward")
+    assert found is not None
+    assert found.concept == "eval_reward_mean"
+    own = meaning(TRAINERS["sb3"], "eval/mean_reward")
+    assert own is not None
+    assert own.priority < found.priority
+    assert meaning(TRAINERS[trainer], "eval/Best Reward") is None
+
+
+def test_terms_of_the_reward_of_isaac_lab_are_parts_of_it_in_skrl() -> None:
+    """Under the name that skrl gives to what an environment logs."""
+    found = value("skrl", "Info / Episode_Reward/joint_vel", -0.5)
+    assert found == ("reward_component_mean{joint_vel}", -0.5)
+
+
 def test_percent_and_shares() -> None:
     """Only the custom console prints percent."""
     assert value("custom", "clip%", 6.2) == ("clip_fraction", pytest.approx(0.062))  # type: ignore[comparison-overlap]

@@ -553,3 +553,14 @@ def test_a_random_seed_is_no_baseline() -> None:
     read = parse_every_way(ConsoleParser, text.encode())
     assert read.values("reward") == [2.5]
     assert not [tag for tag in read.points if tag.startswith("random/")]
+
+
+@pytest.mark.parametrize(
+    "name", ["In current timestep", "Current timestep", "Total timesteps so far", "Current update"]
+)
+def test_a_step_is_called_the_current_one(name: str) -> None:
+    """Or the number of all so far; other numbers may stand alone in lines between them."""
+    log = "".join(f"{name}: {2048 * n}, average reward: {n}.5\n{2048 * n}\n" for n in range(1, 9))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("average reward") == [2048 * n for n in range(1, 9)]
+    assert not read.counts_updates
