@@ -6,6 +6,7 @@
     {"metrics": {"reward": [{"step": 2048, "value": 21.5}, ...], "kl": [...]}}
     [21.5, 23.1, ...] in a file whose name says what they are: rewards.json
     {"0": 21.5, "1": 23.1, ...} likewise
+    [[21.5, 23.1, ...], [-3.5, -2.1, ...]] of two agents, or [[2048, 21.5], ...], likewise
     [{"algorithm": "DQN", "episode_rewards": [21.5, ...]}, ...], each of them a run
     [[1700000000.5, 2048, 21.5], ...], TensorBoard's download of a tag, whose name the file may have
 
@@ -38,6 +39,8 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _NAME_KEYS = ("algorithm", "algo", "agent")
 """Of a training among several: a `name` may be a pupil's, who has scores, too."""
+_MOST_AGENTS = 16
+"""Longer lists may be the rewards of each step of so many episodes."""
 _DOWNLOAD_COLUMNS = 3
 """Of TensorBoard: the time, the step and the value."""
 
@@ -49,7 +52,7 @@ class JsonDocumentStore(RewrittenPointsStore):
         document = _load(self._path)
         if tag := metric_names.curve_of_file(self._path.name):
             numbers = _in_order(document)
-            document = {tag: numbers} if curve_of(tag, numbers) else document
+            document = {tag: numbers} if curve_of(tag, numbers) else _of_agents(document, tag)
         document = _downloaded_rows(document, self._path.name) or document
         batch = read_document(document)
         if batch.problems:
@@ -128,6 +131,20 @@ def _load(path: Path) -> object:
         raise ValueError(f"not complete JSON: {str(problem)[:80]}") from problem
 
 
+def _of_agents(document: object, tag: str) -> object:
+    """The curves of several agents, each under its number, or pairs of a step and a value; else
+    what it was.
+    """
+    if not isinstance(document, list) or not document:
+        return document
+    lengths = {len(each) if isinstance(each, list) else 0 for each in document}
+    if lengths == {2}:
+        return {tag: document}
+    if not 1 < len(document) <= _MOST_AGENTS < min(lengths) == max(lengths):
+        return document
+    return {f"{tag} {place}": curve for place, curve in enumerate(document, 1)}
+
+
 def _in_order(document: object) -> object:
     """The values of `{"0": 21.5, "1": 23.1}` as a list; anything else as it is."""
     if not isinstance(document, dict) or not all(map(str.isdecimal, document)):
@@ -154,7 +171,7 @@ _KEY = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:')
 
 _DOCUMENT_START = lazy_pattern(rb"\{\s*(?:[\"}]|$)|\[\s*(?:\{|$)")
 _NUMBERS_START = lazy_pattern(
-    rb'\{\s*+"\d{1,15}"\s*+:\s*+-?\d|\[\s*+[-+\w.]{1,40}+\s*+,\s*+[-\dNI]'
+    rb'\{\s*+"\d{1,15}"\s*+:\s*+-?\d|(?:\[\s*+){1,2}[-+\w.]{1,40}+\s*+,\s*+[-\dNI]'
 )
 """Not `[12/400] reward: 21.5`, which is a console's."""
 _DOWNLOAD_START = lazy_pattern(

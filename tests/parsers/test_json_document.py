@@ -464,3 +464,19 @@ def test_rows_of_episodes_and_their_lengths_are_at_their_episode() -> None:
     assert read(rows).steps("reward") == [1, 2, 3, 4, 5, 6]
     so_far = [{**row, "step": 100 * row["episode"]} for row in rows]
     assert read(so_far).steps("reward") == [100, 200, 300, 400, 500, 600]
+
+
+def test_a_file_of_rewards_holds_a_list_for_each_agent(tmp_path: Path) -> None:
+    """Or pairs of a step and a reward; few short lists, or many, are something else."""
+    path = tmp_path / "rewards.json"
+    curves = [[n / 2 for n in range(40)], [-n / 4 for n in range(40)]]
+    write(path, curves, 1)
+    assert claims(path.name, path.read_bytes()[:4096])
+    found = poll(JsonDocumentStore(path))
+    assert [found.values(f"rewards {agent}") for agent in (1, 2)] == curves
+    write(path, [[2048 * n, n + 0.5] for n in range(1, 30)], 2)
+    found = poll(JsonDocumentStore(path))
+    assert found.steps("rewards") == [2048 * n for n in range(1, 30)]
+    for other in ([[1.5, 2.5, 3.5, 4.5]] * 8, [[0.5] * 200] * 50, [[0.5] * 20, [0.5] * 30]):
+        write(path, other, 3)
+        assert poll(JsonDocumentStore(path)).problems

@@ -116,6 +116,7 @@ _STEP_WORDS = {
     "currentstep": "step",
     **dict.fromkeys(("currenttimestep", "incurrenttimestep", "currenttimesteps"), "timesteps"),
     **dict.fromkeys(("currentiteration", "currentupdate"), "iteration"),
+    **dict.fromkeys(("episodesdone", "episodescompleted", "episodessofar"), "episode"),
     **dict.fromkeys(("totaltimestepssofar", "totalstepssofar"), "timesteps"),
     "framenumber": "timesteps",
     "totalt": "timesteps",

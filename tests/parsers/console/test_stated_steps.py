@@ -564,3 +564,11 @@ def test_a_step_is_called_the_current_one(name: str) -> None:
     read = parse_every_way(ConsoleParser, log.encode())
     assert read.steps("average reward") == [2048 * n for n in range(1, 9)]
     assert not read.counts_updates
+
+
+def test_episodes_done_are_the_step() -> None:
+    """And what is explored at a rate that is called by its Greek letter."""
+    log = "".join(f"Episodes done: {5 * n}, reward: {n}.5, ε: 0.{n}\n" for n in range(1, 9))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("reward") == [5 * n for n in range(1, 9)]
+    assert read.values("ε") == [n / 10 for n in range(1, 9)]
