@@ -240,6 +240,8 @@ GUESSES = [
     ("Avg_Fitness", "reward_mean"),
     ("Best_Fitness", "reward_max"),
     ("Avg predator reward", "reward_component_mean{predator}"),
+    ("per_timestep/reward", None),
+    ("per_timestep/episodic_return", "reward_mean"),
     ("solver_reward", "reward_component_mean{solver}"),
     ("raw_reward", None),
     ("Last mean reward", "reward_mean"),

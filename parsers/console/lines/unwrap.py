@@ -68,11 +68,13 @@ _PRINTED_TUPLE = lazy_pattern(
 )
 """What Python 2 makes of `print("Episode", 3, "reward", 21.5)`."""
 _ROW_OF_NUMBERS = lazy_pattern(
-    r"(?:[\s|]*+(?:[-+\d.][\d.,e+-]*+%?+|nan|inf|No Log))*+[\s|]*+"
-    r"(?:(?:\[[^][]{0,40}+\]|\([^()]{0,40}+\))\s*+)?+$",
+    r"(?:[\s|]*+(?:[-+\d.][\d.,e+-]*+[%s]?+|[\u2013\u2014]|nan|inf|No Log))*+[\s|]*+"
+    r"(?:(?:\[[^][]{0,40}+\]|\([^()]{0,40}+\))\s*+)?+$"
+    r"|(?:\s*+[-+\d.][\d.,e+-]*+[%s]?+(?=\s)){4}",
     re.IGNORECASE,
 )
-"""The cells of a table, and perhaps a remark behind them; a line number stands before text."""
+"""The cells of a table, and perhaps a remark behind them, or at least four cells: a line number
+stands before text."""
 
 
 class UnwrappedLine(NamedTuple):

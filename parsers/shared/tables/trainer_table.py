@@ -4,7 +4,7 @@ A notebook holds theirs as HTML; in issues and files it stands as Markdown, with
 blanks. Its columns are those of `NotebookProgressCallback` (transformers/utils/notebook.py), and of
 Unsloth, which adds the trainer's metrics with blanks around each slash. Other tables in text have a
 header that begins with a step and names a metric: `epoch  reward  kl`. Their cells may be
-percentages, and a row may end in a remark: `10  -316.82  17.5%  [5s]`.
+percentages or seconds, and a row may end in a remark: `10  -316.82  17.5%  12.5s  [5s]`.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 _STEP_COLUMNS = ("Step", "Epoch")
 LOSS_COLUMN = "Training Loss"
 _TAGS = {LOSS_COLUMN: "loss", "Validation Loss": "eval/loss"}
-_NO_VALUE = frozenset({"", "-", "none", "no log"})
+_NO_VALUE = frozenset({"", "-", "\u2013", "\u2014", "none", "no log", "n/a"})
 _MAX_COLUMNS = 2000
 _MAX_CELL_CHARS = 500
 _MAX_OTHER_LINES = 20
 """A table ends after this many lines that are none of its rows."""
 
 _FEWEST_PLAIN_COLUMNS = 3
+_FEWEST_BEFORE_NOTES = 4
 _PLAIN_HEADER = lazy_pattern(
     r"[\s|]*+(?i:(?:global|total|env|train(?:ing)?)?[ _]?(?:time)?steps?|iter(?:ation)?|itr|epoch"
     r"|ep(?:isode)?|update)\b[^\d:=,;]{5,500}"
@@ -68,6 +69,10 @@ class TrainerColumns:
             return "eval/" + plain.replace(" ", "_").lower()
         return plain
 
+    def _is_remark(self, place: int) -> bool:
+        """Whether a text stands in the last column of many, which is called `Notes`, say."""
+        return self.is_plain and place == self.width - 1 >= _FEWEST_BEFORE_NOTES
+
     def row(self, cells: Sequence[str]) -> TableRow | None:
         """The row of these cells; None if they are none."""
         if not 2 <= len(cells) <= self.width:
@@ -76,13 +81,15 @@ class TrainerColumns:
         if step is None:
             return None
         values = []
-        for tag, cell in zip(self.tags[1:], cells[1:], strict=False):
+        for place, (tag, cell) in enumerate(zip(self.tags[1:], cells[1:], strict=False), 1):
             number = parse_number(cell)
             if number is None and self.is_plain and cell.endswith("%"):
                 tag, number = f"{tag}%", parse_number(cell[:-1])
+            if number is None and self.is_plain and cell.endswith("s"):
+                number = parse_number(cell[:-1])
             if number is not None:
                 values.append((tag, number))
-            elif cell.strip().lower() not in _NO_VALUE:
+            elif cell.strip().lower() not in _NO_VALUE and not self._is_remark(place):
                 return None
         return TableRow(step, values, self.axis)
 

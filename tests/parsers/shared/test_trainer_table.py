@@ -179,3 +179,23 @@ def test_another_table_is_no_training() -> None:
         == {}
     )
     assert read("Step  size\n1  2\n").points == {}
+
+
+def test_cells_may_be_seconds_or_left_out_by_a_dash() -> None:
+    """As scripts align them below a header, in a file of text."""
+    text = """\
+Iter  Games  GenTime  TrainT    Evals     Loss  Value  Notes
+----  -----  -------  ------  -------  -------  -----  -----
+  24    109  5907.5s   31.7s        \N{EM DASH}   3.0551  0.188
+  25     98  2738.3s   31.3s  3636136   3.0612  0.186  100% vs random, 8-0 before
+  26     99  2778.3s   30.9s        -   2.9524  0.170
+"""
+    output = parse_every_way(ConsoleParser, text.encode())
+    assert output.values_by_step() == {
+        "Games": [(24, 109.0), (25, 98.0), (26, 99.0)],
+        "GenTime": [(24, 5907.5), (25, 2738.3), (26, 2778.3)],
+        "TrainT": [(24, 31.7), (25, 31.3), (26, 30.9)],
+        "Evals": [(25, 3636136.0)],
+        "Loss": [(24, 3.0551), (25, 3.0612), (26, 2.9524)],
+        "Value": [(24, 0.188), (25, 0.186), (26, 0.17)],
+    }
