@@ -242,6 +242,8 @@ GUESSES = [
     ("Avg predator reward", "reward_component_mean{predator}"),
     ("per_timestep/reward", None),
     ("per_timestep/episodic_return", "reward_mean"),
+    ("Reward cumulee", "reward_mean"),
+    ("Récompense cumulée", "reward_mean"),
     ("solver_reward", "reward_component_mean{solver}"),
     ("raw_reward", None),
     ("Last mean reward", "reward_mean"),

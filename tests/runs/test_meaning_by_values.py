@@ -150,3 +150,13 @@ def test_a_spread_beside_a_mean_is_not_the_policys(
     rows = [f"{n},0.25,0.3{n}" for n in range(1, 9)]
     write_table(tmp_path / "train.csv", "update,Mean,Std", rows)
     assert meanings(tmp_path, capsys)["Std"] is None
+
+
+@pytest.mark.parametrize(("sign", "concept"), [(1, "critic_loss"), (-1, None)])
+def test_an_error_of_either_sign_is_no_loss(
+    sign: int, concept: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The mean TD error of a batch; its square or size is what falls."""
+    rows = [f"{n},{n}.5,{0.5 / n * sign**n}" for n in range(1, 9)]
+    write_table(tmp_path / "train.csv", "episode,reward,TD Error", rows)
+    assert meanings(tmp_path, capsys)["TD Error"] == concept
