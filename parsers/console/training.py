@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from ppo_top.model import Batch, ConfigValue, ConsoleLines, RunEnd, State
 from ppo_top.parsers.console.steps.training_starts import ANOTHER_ALGORITHM, TrainingStarts
 from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.names.metric_names import is_setting
 
 _MAX_OWNED_TAGS = 10_000
 _MAX_TAG_SETS = 256
@@ -101,10 +102,15 @@ class ConsoleTraining:
     def may_split_at(self, tags: tuple[str, ...]) -> bool:
         """Whether a record of these names, whose step is behind, may be another training's first.
 
-        Those of names that are new may count something else.
+        Those of names that are new may count something else, unless they are those of settings:
+        `alpha=0.2 | Episode 1000 | ...` behind lines of `epsilon=0.1`.
         """
-        is_other = self.starts.reason == ANOTHER_ALGORITHM
-        return is_other or not tags or tags in self.known_tag_sets
+        if self.starts.reason == ANOTHER_ALGORITHM or not tags or tags in self.known_tag_sets:
+            return True
+        measured = _without_settings(tags)
+        return len(measured) < len(tags) and any(
+            measured == _without_settings(known) for known in self.known_tag_sets
+        )
 
     def note_step(self, step: int) -> None:
         """It goes on, also after a traceback; an earlier regular end still counts."""
@@ -132,3 +138,7 @@ class ConsoleTraining:
                 self._process_by_tag[tag] = process
             owner = process
         return tag if process == owner else f"{tag} [{process}]"
+
+
+def _without_settings(tags: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(tag for tag in tags if not is_setting(tag))

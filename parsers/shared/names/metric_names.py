@@ -149,6 +149,7 @@ _SETTING_NAMES = _word_set(
     rewardscale rewardclip valuelosscoeff explorationlosscoeff kllosscoeff lrscheduleklthreshold
     ppoclipratio ppoclipvalue policyinitgain initialstddev maxpolicylag numpolicies
     policyworkersperpolicy noiseeps randomeps
+    ε ϵ
     """
 )
 

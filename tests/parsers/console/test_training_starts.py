@@ -254,3 +254,21 @@ def test_processes_and_counts_of_one_training(line: str) -> None:
         line.format(n=n, step=step, value=step + n) for step in range(1, 9) for n in (1, 2)
     )
     assert len(read(text)) == 1
+
+
+def test_a_setting_in_each_line_may_be_another_one_in_the_next_training() -> None:
+    """A logger that is named after what is tried: `alpha=0.2 | Episode 10 | ...`."""
+    log = "".join(
+        f"Hyperparameters: {{'alpha': {alpha}, 'epsilon': {epsilon}, 'n_episodes': 80}}\n"
+        + "".join(f"{label} | Episode {10 * n} | Reward: {n}.5\n" for n in range(1, 9))
+        + f"{label} | Training complete. Total episodes: 80\n"
+        for alpha, epsilon, label in (
+            (0.1, 0.1, "Baseline"),
+            (0.2, 0.1, "alpha=0.2"),
+            (0.1, 0.3, "ε=0.3"),
+        )
+    )
+    parser = ConsoleParser()
+    batch = parser.feed(log.encode())
+    assert [run.config["epsilon"] for run in (batch, *batch.rest)] == [0.1, 0.1, 0.3]
+    assert [run.config["alpha"] for run in (batch, *batch.rest)] == [0.1, 0.2, 0.1]
