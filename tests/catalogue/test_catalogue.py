@@ -243,6 +243,8 @@ GUESSES = [
     ("per_timestep/reward", None),
     ("per_timestep/episodic_return", "reward_mean"),
     ("Reward cumulee", "reward_mean"),
+    ("player0_winrate", "win_rate"),
+    ("avg_win_rate", "win_rate"),
     ("Récompense cumulée", "reward_mean"),
     ("solver_reward", "reward_component_mean{solver}"),
     ("raw_reward", None),

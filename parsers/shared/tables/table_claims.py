@@ -53,11 +53,19 @@ def claims(name: str, head: bytes) -> bool | None:
     charted = any(map(metric_names.is_metric, columns)) or (
         is_stepped(columns) and any(map(metric_names.is_exploration, columns))
     )
-    if not charted and is_table and metric_names.reward_of_file(name):
-        return _holds_numbers(columns, head)  # a column for each method
+    if not charted and is_table and _may_be_charted(name, columns):
+        return _holds_numbers(columns, head)
     if not charted or (is_table and is_stepped(columns)):
         return charted
     return (is_table and name.startswith("progress.")) or _counts_rows(name, columns, head)
+
+
+def _may_be_charted(name: str, columns: Sequence[str]) -> bool:
+    """Whether columns are methods, in a file of rewards, or rows are the episodes of a training."""
+    if metric_names.reward_of_file(name):
+        return True
+    is_counted = any(map(metric_names.is_bare_count, columns))
+    return is_counted and any(map(metric_names.counts_episodes, columns))
 
 
 def _is_table_of_rewards(head: bytes) -> bool | None:
