@@ -181,7 +181,12 @@ class TrainerTextTable:
 
 
 def _read_header(text: str) -> tuple[TrainerColumns, str] | None:
-    """The columns of a header, and what separates its cells."""
+    """The columns of a header, and what separates its cells.
+
+    A frame that pandas wraps has a backslash behind its names, and numbers its rows.
+    """
+    if text.endswith("\\"):
+        return None
     for separator in ("\t", "|", "  ", " "):
         if separator in text:
             cells = _split_row(text, separator)

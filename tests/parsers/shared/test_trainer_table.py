@@ -170,6 +170,19 @@ def test_names_with_blanks_are_not_taken_apart() -> None:
     assert output.points == {}
 
 
+def test_a_frame_that_pandas_wraps_is_no_table() -> None:
+    """Its rows begin with their number, for which there is no name."""
+    output = read(
+        "   Episode  AvgLength  PreyReward  \\\n"
+        "0       20        289   -0.077850   \n"
+        "1       40        264   -0.070882   \n\n"
+        "   TotalReward  \n"
+        "0     0.125382  \n"
+        "1     0.157641  \n"
+    )
+    assert output.points == {}
+
+
 def test_another_table_is_no_training() -> None:
     """Without a metric, or with two columns, it may be anything."""
     assert (
