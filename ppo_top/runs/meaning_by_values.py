@@ -41,8 +41,14 @@ def counts_one_episode(values: Sequence[float]) -> bool:
 
 
 def counts_a_batch(values: Sequence[float]) -> bool:
-    """Whether "episodes" are those of each batch: a count of all would only fall to begin anew."""
-    return any(values[0] < after < before for before, after in pairwise(values))
+    """Whether "episodes" are those of each batch: a count of all would only fall to begin anew.
+
+    And would not stay there.
+    """
+    if any(values[0] < after < before for before, after in pairwise(values)):
+        return True
+    triples = zip(values, values[1:], values[1 + MIN_REPEATS :], strict=False)
+    return any(1 < after < before and after == later for before, after, later in triples)
 
 
 class OpenCounts:

@@ -160,3 +160,20 @@ def test_an_error_of_either_sign_is_no_loss(
     rows = [f"{n},{n}.5,{0.5 / n * sign**n}" for n in range(1, 9)]
     write_table(tmp_path / "train.csv", "episode,reward,TD Error", rows)
     assert meanings(tmp_path, capsys)["TD Error"] == concept
+
+
+@pytest.mark.parametrize(
+    ("counts", "concept"),
+    [
+        ([8, 4, 4, 4, 4, 4], "n_episodes"),
+        ([4, 5, 6, 4, 5, 6], "episode"),
+        ([3, 0, 0, 0], "episode"),
+    ],
+)
+def test_episodes_that_fall_and_stay_are_those_of_a_batch(
+    counts: list[int], concept: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A training that begins anew counts on, and may begin with several rows before the first."""
+    rows = [f"{n},{episodes},{n}.5" for n, episodes in enumerate(counts)]
+    write_table(tmp_path / "train.csv", "iteration,episodes,reward", rows)
+    assert meanings(tmp_path, capsys)["episodes"] == concept
