@@ -218,7 +218,8 @@ class ProcessStream:
 
         `may_begin`: it may be the first of another training, as something else says.
         """
-        found = self._begin_laps(found) if may_begin else self._laps.counts_on(found)
+        if not self._is_lone_episode(found):
+            found = self._begin_laps(found) if may_begin else self._laps.counts_on(found)
         self._has_records = True
         if self.episode_steps.has_erred and self.step is not None:
             self._steps_are_stray, found = True, found._replace(step=None)
@@ -238,6 +239,10 @@ class ProcessStream:
         self.axis = found.axis
         self._trains_by_steps |= not found.is_evaluation
         return GivenStep(self.step)
+
+    def _is_lone_episode(self, found: ConsoleRecord) -> bool:
+        """Whether nothing but episodes is counted: those of another training begin anew."""
+        return found.axis == "episode" and set(self._steps_by_axis) <= {"episode"}
 
     def _count_record(self, found: ConsoleRecord) -> int:
         """The number of a record; lines of different names are one until a name comes again."""

@@ -572,3 +572,13 @@ def test_episodes_done_are_the_step() -> None:
     read = parse_every_way(ConsoleParser, log.encode())
     assert read.steps("reward") == [5 * n for n in range(1, 9)]
     assert read.values("ε") == [n / 10 for n in range(1, 9)]
+
+
+def test_few_episodes_of_each_session_are_no_parts_of_one() -> None:
+    """A log that each session goes on; within iterations, episodes count on."""
+    session = "".join(f"Episode {n}/10 | Loss: {n}.5 | ε: 0.1\n" for n in range(1, 11))
+    read = parse_every_way(ConsoleParser, (session * 3).encode())
+    assert read.steps("Loss") == [*range(1, 11)] * 3
+    parts = "".join(f"Iteration {i}\n{session}" for i in range(1, 6))
+    read = parse_every_way(ConsoleParser, parts.encode())
+    assert set(read.steps("Loss")[-10:]) == {5}
