@@ -162,6 +162,8 @@ DIFFERENT = (
      DrawnLog({"lr": 1e-3}, config={"learning_rate": 0.02})),
     ("it is tiny, where no default is known", LOW, DrawnLog({"lr": 1e-8}, trainer="unknown"),
      DrawnLog({"lr": 1e-5}, trainer="unknown")),
+    ("it is a hundredth of a small default", LOW, DrawnLog({"lr": 1e-9}, GRPO),
+     DrawnLog({"lr": 5e-7}, GRPO)),
     ("the reward is flat", UNMEASURED, DrawnLog({**NO_RATE, "approx_kl": None, "reward_mean":
      lambda i:
      22.0 + jitter(i, 2)}), DrawnLog({**NO_RATE, "approx_kl": None, "reward_mean": lambda i: 22.0 +
