@@ -22,6 +22,7 @@ from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem, RunEnd, State
 from ppo_top.parsers.base import Format, Parser
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.tables.trainer_table import LOSS_COLUMN, HtmlRows, trainer_columns
+from ppo_top.parsers.shared.text.traceback_end import end_of_traceback
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_FILE_BYTES = 256 << 20
@@ -125,7 +126,7 @@ class NotebookStore:
         batch.lines.extend(rest.lines)
         batch.config.update(rest.config)
         if training.error:
-            batch.ended = RunEnd(State.DIED, training.error)
+            batch.ended = end_of_traceback(training.error)
         rows = max(map(len, batch.points), default=0)
         return batch if rows >= _rows_needed(training) else None
 

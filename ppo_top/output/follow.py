@@ -65,8 +65,8 @@ class Beat:
             self._emit({"event": "beat", "time": now})
 
 
-class ReportedFinding(NamedTuple):
-    """What was last reported of a finding; `event` where it was open."""
+class EmittedFinding(NamedTuple):
+    """What was last emitted of a finding; `event` where it was open."""
 
     severity: Severity
     explained_by: str | None
@@ -79,7 +79,7 @@ class ChangeReporter:
     def __init__(self, session: Session, emit: Callable[[RunEvent], None]) -> None:
         self._session = session
         self._emit = emit
-        self._reported_findings: dict[str, dict[tuple[str, int], ReportedFinding]] = {}
+        self._reported_findings: dict[str, dict[tuple[str, int], EmittedFinding]] = {}
         """By run; then by rule and the row since which it is found."""
         self._reported_states: dict[str, tuple[State, RunEvent]] = {}
 
@@ -131,7 +131,7 @@ class ChangeReporter:
         self,
         run: Run,
         finding: Finding,
-        reported: dict[tuple[str, int], ReportedFinding],
+        reported: dict[tuple[str, int], EmittedFinding],
         explained: Mapping[str, str],
     ) -> None:
         key, is_open = (finding.rule, finding.since.row), finding.cleared is None
@@ -144,7 +144,7 @@ class ChangeReporter:
         event = "cleared" if not is_open else "opened" if before is None else "changed"
         told = {"event": event, **fields, **finding_object(finding, run)}
         told["explained_by"] = explained_by
-        reported[key] = ReportedFinding(finding.severity, explained_by, told if is_open else None)
+        reported[key] = EmittedFinding(finding.severity, explained_by, told if is_open else None)
         self._emit(told)
 
 

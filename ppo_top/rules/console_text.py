@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 MAX_EVIDENCE_CHARS = 300
 """Longest evidence text in characters; log lines may be of any length."""
@@ -24,6 +25,12 @@ STOPPED_BY_HAND = "KeyboardInterrupt"
 
 DEATH = "death"
 """The kind of the text with which a log says that its process failed, whatever wrote it."""
+
+
+_SIGNAL = lazy_pattern(
+    r"\b(?:Killed|Segmentation fault|Aborted|Bus error)\b|Fatal Python error|terminate called"
+    r"|\(core dumped\)"
+)
 
 
 LAST_WORDS = ("crashed:crit", "out-of-memory:crit", LAST_ERROR)
@@ -85,6 +92,11 @@ _HINTS = (
     "Exception",
     "KeyboardInterrupt",
 )
+
+
+def rule_of_death(text: str) -> str:
+    """The rule that tells of a death by its words: `killed` by a signal, else `crashed`."""
+    return "killed" if _SIGNAL.search(text) else "crashed"
 
 
 def find_text_evidence(line: str) -> TextEvidence | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
-from ppo_top.rules.console_text import DEATH, LAST_ERROR, STOPPED_BY_HAND, TRACEBACK
+from ppo_top.rules.console_text import DEATH, LAST_ERROR, STOPPED_BY_HAND, TRACEBACK, rule_of_death
 from ppo_top.rules.coverage import SkippedRule, point_count, skipped_rules
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.block_screen import Asked, BlockScreen
@@ -27,7 +27,7 @@ from ppo_top.support import internal_errors
 TEXT_FINDING_ROWS = 20
 """A finding based on console text alone clears after this many rows without more of it."""
 
-SURVIVED_AFTER_ROWS = {"crashed": 2, "out-of-memory": 2}
+SURVIVED_AFTER_ROWS = {"crashed": 2, "killed": 2, "out-of-memory": 2}
 """A run that logs this many more rows has survived the error on its console."""
 
 PART_ROWS = 16
@@ -203,7 +203,7 @@ class Judge:
         """Report in its last words that the process died, unless a finding says why it did."""
         crash = self._found.open_by_id("crashed")
         if crash is None and "out-of-memory" not in self._context.open_severities:
-            self.add_text_evidence("crashed:crit", text, mark)
+            self.add_text_evidence(f"{rule_of_death(text)}:crit", text, mark)
         elif crash is not None and TRACEBACK in crash.message:
             self._name_error(text, mark)
 

@@ -140,6 +140,22 @@ def test_check_judges_each_training(capsys: pytest.CaptureFixture[str]) -> None:
     assert runs["bandit-cell-7"]["state"] == "died"
 
 
+def test_a_cell_that_was_stopped_has_not_crashed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The stop button of a notebook leaves a traceback, too."""
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    errors = [each for cell in cells for each in cell.get("outputs", ()) if "ename" in each]
+    for each in errors:
+        each.update(ename="KeyboardInterrupt", evalue="", traceback=["KeyboardInterrupt: "])
+    notebook = {**json.loads(NOTEBOOK.read_text()), "cells": cells}
+    (tmp_path / NOTEBOOK.name).write_text(json.dumps(notebook))
+    _, runs, _ = check_json(capsys, str(tmp_path / NOTEBOOK.name))
+    assert errors
+    assert runs["bandit-cell-7"]["state"] == "ended"
+    assert "crashed" not in {each["rule"] for each in runs["bandit-cell-7"]["findings"]}
+
+
 def test_notebooks_in_directories_are_read_on_demand(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -24,7 +24,7 @@ from tests.support.drawn_runs import (
 ALL_CASES = (*cases.CONTROL_CASES, *cases_llm.LLM_CASES)
 
 NOT_BY_COLUMNS = {
-    *("out-of-memory", "crashed", "numpy-warning", "restarted", "slow"),
+    *("out-of-memory", "crashed", "killed", "numpy-warning", "restarted", "slow"),
     "action-values-short",
 }
 """Rules that columns of numbers cannot make speak, but text, the clock or the end of a run does:

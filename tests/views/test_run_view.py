@@ -339,8 +339,9 @@ ROWS_BEFORE_DEATH = [f"Iteration {i}/50 | Mean Reward: {20 + i} | KL: 0.0047" fo
 @pytest.mark.parametrize(
     ("last_words", "rule"),
     [
-        ("Killed", "crashed"),
-        ("job.sh: line 3:  4242 Segmentation fault      python train.py", "crashed"),
+        ("Killed", "killed"),
+        ("job.sh: line 3:  4242 Segmentation fault      python train.py", "killed"),
+        ("srun: error: gpu-7: task 0: Killed", "killed"),
         ("srun: error: gpu-7: task 0: Exited with exit code 1", "crashed"),
         ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0.", "out-of-memory"),
         ("Out of memory: Killed process 4242 (python) total-vm:9kB", "out-of-memory"),

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 
 from ppo_top.model import RunEnd, State
+from ppo_top.parsers.shared.text.traceback_end import end_of_traceback
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _TRACEBACK_START = lazy_pattern(
-    r"\s*[+|\s]*(?:Exception Group )?Traceback \(most recent call last\)"
+    r"(?:\^C)*\s*[+|\s]*(?:Exception Group )?Traceback \(most recent call last\)"
 )
 _ERROR_LINE = lazy_pattern(r"(?:[A-Za-z_]\w*\.)*[A-Za-z_]\w*(?:\(\w+\))?(?::\s.*|:)?")
 _TRACEBACK_LINES = (" ", "\t", "+", "|", "The above exception was", "During handling of the above")
@@ -33,7 +34,6 @@ _CANCELLED_JOB = lazy_pattern(
 _FINISHED_LINE = lazy_pattern(
     r"^(?:Training complete[d!.]|Training (?:has )?finished|MAX EPOCHS NUM!)", re.IGNORECASE
 )
-_STOPPED_BY_HAND = "KeyboardInterrupt"
 MAX_END_LINE_CHARS = 4096
 
 
@@ -90,8 +90,6 @@ class RunEndDetector:
             return None
         self.in_traceback = False
         words = text.strip()[:MAX_END_LINE_CHARS]
-        if words.startswith(_STOPPED_BY_HAND):
-            return RunEnd(State.ENDED, "stopped by hand (KeyboardInterrupt)")
         if _ERROR_LINE.fullmatch(words):
-            return RunEnd(State.DIED, words)
+            return end_of_traceback(words)
         return self._read_end(text, is_record=False)

@@ -175,6 +175,7 @@ def test_a_run_that_is_stopped_by_hand_has_not_died() -> None:
     stopped = TRACEBACK[: TRACEBACK.index(b"ValueError")] + b"KeyboardInterrupt\n"
     read = parse_every_way(ConsoleParser, LINE + b"\n" + stopped)
     assert read.ended == RunEnd(State.ENDED, "stopped by hand (KeyboardInterrupt)")
+    assert parse_every_way(ConsoleParser, LINE + b"\n^C" + stopped).ended == read.ended
 
 
 def test_half_a_traceback_is_none_yet() -> None:

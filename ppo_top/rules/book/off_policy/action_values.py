@@ -191,7 +191,10 @@ RULES = (
         persistence=AT_ONCE,
         ranks_causes=True,
         causes=("weights were reset, or a wrong checkpoint reloaded",),
-        remedies=("go back to the best checkpoint, and check what is loaded",),
+        remedies=(
+            "go back to the best checkpoint, and check what is loaded",
+            "save and load the target networks and the optimisers, too",
+        ),
         source="labelled runs: 14 of 19 whose weights were reloaded, none of 188 healthy ones",
         grade="C",
     ),
