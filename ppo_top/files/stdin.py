@@ -6,7 +6,8 @@ import os
 import stat
 from collections.abc import Callable
 from functools import partial
-from typing import BinaryIO
+from io import BufferedReader, RawIOBase
+from typing import TYPE_CHECKING, BinaryIO
 
 from ppo_top.files.file_trainings import FileTrainings
 from ppo_top.files.log_reader import FIRST_CHUNK_BYTES
@@ -17,6 +18,9 @@ from ppo_top.model import Batch, RunEnd, State
 from ppo_top.parsers import FormatDetector, detect_by_content
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
 from ppo_top.text.lazy_pattern import lazy_pattern
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _MARKDOWN_FENCE = lazy_pattern(rb"\A\s*(?:```|~~~)[\w-]{0,20}\r?\n")
 """The first line of a paste from an issue or a chat."""
@@ -64,6 +68,34 @@ class NonBlockingStream:
     def close(self) -> None:
         """Read no more; the stream itself is not ours to close."""
         self.closed, self.handle = True, None
+
+
+class _UnixLineEnds(RawIOBase):
+    """The bytes of a stream with LF for every CRLF."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream = stream
+        self._held = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Fill the buffer, as far as there are bytes; 0 at their end."""
+        room = memoryview(buffer)
+        data, chunk = b"", b"?"
+        while chunk and not data:
+            chunk = self._stream.read(len(room) - len(self._held))
+            data = self._held + chunk
+            self._held = b"\r" if chunk and data.endswith(b"\r") else b""  # is LF next?
+            data = data.removesuffix(self._held).replace(b"\r\n", b"\n")
+        room[: len(data)] = data
+        return len(data)
+
+
+def with_unix_line_ends(stream: BinaryIO) -> BinaryIO:
+    """The same text as Unix ends its lines; it is waited for, and not all in memory at once."""
+    return BufferedReader(_UnixLineEnds(stream))
 
 
 def _handle_of(stream: BinaryIO) -> int | None:

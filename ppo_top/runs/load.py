@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, TextIO
 
@@ -17,6 +16,7 @@ from ppo_top.files.passed_over import (
     notebooks_line,
     passed_over_lines,
 )
+from ppo_top.files.stdin import with_unix_line_ends
 from ppo_top.files.update import STDIN_NAME, Listing
 from ppo_top.paths import unreachable_reason
 from ppo_top.runs.judge_queue import Reports
@@ -141,7 +141,7 @@ class Loader:
         self.session = session
         settings = session.settings
         # A paste from Windows has carriage returns, which are no lines drawn over.
-        text = BytesIO(stdin.read().replace(b"\r\n", b"\n")) if stdin is not None else None
+        text = with_unix_line_ends(stdin) if stdin is not None else None
         self._follower = Follower(
             paths,
             stdin=text,

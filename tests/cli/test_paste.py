@@ -74,6 +74,20 @@ def test_lines_from_windows() -> None:
     assert text["runs"][0]["progress"]["updates"] == 2
 
 
+def test_a_long_log_is_not_held_in_memory_at_once() -> None:
+    """All that the program needs is smaller than what the pipe brings."""
+    code = (
+        "import sys, tracemalloc; from ppo_top.cli import main; tracemalloc.start();"
+        "code = main(['check', '-', '--json']);"
+        "print(tracemalloc.get_traced_memory()[1], file=sys.stderr); sys.exit(code)"
+    )
+    log = f"{'.' * 399_998}\r\n" * 100 + "step: 1 | reward: 2.0 | kl: 0.01\r\n"
+    done = subprocess.run([sys.executable, "-c", code], input=log.encode(), capture_output=True)
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["runs"][0]["progress"]["step"] == 1
+    assert int(done.stderr) < len(log)
+
+
 def test_a_table_through_a_pipe() -> None:
     """`cat metrics.csv | ppo-top check -` reads what the file itself would give."""
     rows = "".join(f"{n},{n}.5\n" for n in range(1, 31))

@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
-from ppo_top.files.stdin import NonBlockingStream, StdinReader
+import pytest
+
+from ppo_top.files.stdin import NonBlockingStream, StdinReader, with_unix_line_ends
 from ppo_top.model import Batch
 from tests.support.installed_program import until
 from tests.support.number_log import FORMAT, NumberParser
@@ -105,3 +107,24 @@ def test_a_bug_at_the_end_of_a_pipe_is_reported() -> None:
     assert update is not None
     assert [len(points) for points in update.batch.points] == [2]
     assert "a defect at the end" in update.batch.problems[0].message
+
+
+class ByteByByte(BytesIO):
+    """A stream that is cut everywhere."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        return super().read(1 if size else 0)
+
+
+@pytest.mark.parametrize("kind", [BytesIO, ByteByByte])
+@pytest.mark.parametrize("before", [0, 1, 8190, 8191, 8192, 65535])
+def test_lines_of_windows_end_as_on_unix_wherever_they_are_cut(
+    kind: type[BytesIO], before: int
+) -> None:
+    """A carriage return alone stays: progress bars are drawn over. A short read is the last one."""
+    text = b"x" * before + b"\r\n 1%\r 2%\r\r\n\n\r\n3\r"
+    expected = text.replace(b"\r\n", b"\n")
+    stream = with_unix_line_ends(kind(text))
+    assert stream.read(5) == expected[:5]
+    assert stream.read(before) == expected[5 : 5 + before]
+    assert stream.read() == expected[5 + before :]
