@@ -9,7 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TextIO
 
 from ppo_top import __version__
 from ppo_top.model.named_tuple import NamedTuple
@@ -54,12 +53,10 @@ class Service:
         paths: Sequence[Path],
         settings: Settings,
         options: ServiceOptions,
-        err: TextIO | None = None,
         parallel: bool = True,
     ) -> None:
         """Open what it listens on; raises `UnusableAddress` before any log is read."""
         self._options = options
-        self._err = err or sys.stderr
         self._collector = FleetCollector(options.values, options.labels)
         self._file_collector = FleetCollector(options.values, options.labels, for_textfile=True)
         self._textfile = TextFile(options.textfile) if options.textfile is not None else None
@@ -69,7 +66,7 @@ class Service:
         self.endpoint = self._open_endpoint()
         self.exporter = Exporter(paths, settings, options.limits, options.active_s, parallel)
         self.exporter.start_hooks(
-            settings.hooks, partial(print_problem, self._err), options.on_existing
+            settings.hooks, partial(print_problem, sys.stderr), options.on_existing
         )
         self._cleanup.callback(self.exporter.close)
 
@@ -101,7 +98,7 @@ class Service:
                 self._cleanup.callback(self.endpoint.stop)
             if self._textfile is not None:
                 self._cleanup.callback(self._textfile.remove)
-            self.exporter.run(self.show, self._err)
+            self.exporter.run(self.show, sys.stderr)
 
     def close(self) -> None:
         """Give up before `run`."""
@@ -145,7 +142,7 @@ class Service:
         )
 
     def _say(self, text: str) -> None:
-        print(f"ppo-top: {clean(text)}", file=self._err, flush=True)
+        print(f"ppo-top: {clean(text)}", file=sys.stderr, flush=True)
 
 
 def _address_line(address: ListenAddress, bound: object, encrypted: bool) -> str:

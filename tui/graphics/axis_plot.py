@@ -12,6 +12,8 @@ from ppo_top.runs.rows.track import Track
 from ppo_top.tui.graphics.styled_text import StyledLine, line
 from ppo_top.views.downsample import stride
 
+AXIS_MARGIN = 0.05
+"""Of the range of the values, left free above and below them."""
 _COLOUR_CODE = re.compile(r"\x1b\[([\d;]*)m")
 
 
@@ -96,13 +98,13 @@ def log_ticks(low: float, high: float, most: int) -> list[float]:
     return marks[:: -(-len(marks) // max(most, 2))]
 
 
-def axis_range(values: Sequence[float], margin: float = 0.05) -> tuple[float, float]:
+def axis_range(values: Sequence[float]) -> tuple[float, float]:
     """A range that contains all finite values, with a margin."""
     finite = [value for value in values if math.isfinite(value)]
     if not finite:
         return 0.0, 1.0
     low, high = min(finite), max(finite)
-    room = (high - low) * margin or abs(low) * 0.1 or 1.0
+    room = (high - low) * AXIS_MARGIN or abs(low) * 0.1 or 1.0
     return low - room, high + room
 
 

@@ -109,9 +109,7 @@ def justify(left: StyledLine, right: StyledLine, cells: int) -> StyledLine:
     return (*fit_width(left, room), *right)
 
 
-def join_fitting(
-    parts: Sequence[StyledLine], cells: int, gap: str = " · ", style: str = "dim"
-) -> StyledLine:
+def join_fitting(parts: Sequence[StyledLine], cells: int, gap: str = " · ") -> StyledLine:
     """The parts that fit as a whole, in order, with a gap between them."""
     packed: list[Span] = []
     used = 0
@@ -121,7 +119,7 @@ def join_fitting(
         if not size or used + extra + size > cells:
             continue
         if packed:
-            packed.append((gap, style))
+            packed.append((gap, "dim"))
         packed.extend(part)
         used += extra + size
     return tuple(packed)
