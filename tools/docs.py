@@ -20,7 +20,7 @@ from ppo_top.rules.engine.rule import Rule
 from ppo_top.rules.engine.terms import REINFORCEMENT_LEARNING
 from ppo_top.serve.fleet import ExportedRun, Fleet
 from ppo_top.serve.metric_families import VALUE_PREFIX, FleetCollector
-from ppo_top.tui.state import keys
+from ppo_top.tui.state.keys import KEY_GROUPS, KEYS
 from ppo_top.views.run_facts import OpenRule, RunFacts
 from tools.man_page import man_page
 
@@ -227,12 +227,29 @@ def metrics() -> str:
     return "\n".join(lines)
 
 
+def key_table() -> str:
+    """The monitor's keys, two in a row."""
+    rows = ["| key | what it does | key | what it does |", "|---|---|---|---|"]
+    for group in KEY_GROUPS:
+        rows.append(f"| **{group}** | | | |")
+        cells = [
+            f"{_key_code(key.label)} | {key.description}" for key in KEYS if key.group == group
+        ]
+        cells += ["| "] * (len(cells) % 2)
+        rows += [f"| {left} | {right} |" for left, right in zip(*[iter(cells)] * 2, strict=True)]
+    return "\n".join(rows) + "\n"
+
+
+def _key_code(label: str) -> str:
+    return "`" + label.replace("|", "\\|") + "`"
+
+
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
     "README.md": {
         "commands": commands,
         "formats": formats,
         "rules": rules_summary,
-        "keys": keys.key_table,
+        "keys": key_table,
     },
     "docs/rules.md": {"rules": rules},
     "docs/fleet.md": {"metrics": metrics},

@@ -108,8 +108,28 @@ CRUCIAL = [
     ("custom", "clip%", "clip_fraction"),
 ]
 
+KINDS_OF_KL = [
+    ("trl-legacy", "objective/kl", "ref_kl"),
+    ("trl-ppo", "objective/kl", "ref_kl"),
+    ("trl-grpo", "kl", "ref_kl_token"),
+    ("trl-async-grpo", "kl", "approx_kl"),
+    ("verl", "actor/kl_loss", "ref_kl_token"),
+    ("verl", "actor/ppo_kl", "approx_kl_k1"),
+    ("openrlhf", "train/kl", "ref_kl_token"),
+    ("openrlhf", "train/ppo_kl", "approx_kl_k1"),
+    ("spinning-up", "KL", "approx_kl_k1"),
+    ("cleanrl", "losses/old_approx_kl", "approx_kl_k1"),
+    ("cleanrl", "losses/approx_kl", "approx_kl"),
+    ("rllib", "learners/default_policy/mean_kl_loss", "approx_kl"),
+    ("rllib", "info/learner/default_policy/kl", "approx_kl"),
+    ("rllib", "info/learner/default_policy/mean_kl_loss", "approx_kl"),
+    ("rllib", "ray/tune/info/learner/default_policy/kl", "approx_kl"),
+    ("rllib", "info/learner/default/kl", "approx_kl"),
+]
+"""To the old policy, and to the reference per sequence or per token: three things."""
 
-@pytest.mark.parametrize(("trainer", "tag", "expected"), CRUCIAL)
+
+@pytest.mark.parametrize(("trainer", "tag", "expected"), [*CRUCIAL, *KINDS_OF_KL])
 def test_the_values_that_guides_name(trainer: str, tag: str, expected: str) -> None:
     """Every metric that the trainers' logging guides explain stands for its concept."""
     found = meaning(TRAINERS[trainer], tag)
@@ -198,34 +218,6 @@ def test_milliseconds_are_seconds() -> None:
         "stage_time{update}",
         0.25,
     )
-
-
-@pytest.mark.parametrize(
-    ("trainer", "tag", "expected"),
-    [
-        ("trl-legacy", "objective/kl", "ref_kl"),
-        ("trl-ppo", "objective/kl", "ref_kl"),
-        ("trl-grpo", "kl", "ref_kl_token"),
-        ("trl-async-grpo", "kl", "approx_kl"),
-        ("verl", "actor/kl_loss", "ref_kl_token"),
-        ("verl", "actor/ppo_kl", "approx_kl_k1"),
-        ("openrlhf", "train/kl", "ref_kl_token"),
-        ("openrlhf", "train/ppo_kl", "approx_kl_k1"),
-        ("spinning-up", "KL", "approx_kl_k1"),
-        ("cleanrl", "losses/old_approx_kl", "approx_kl_k1"),
-        ("cleanrl", "losses/approx_kl", "approx_kl"),
-        ("rllib", "learners/default_policy/mean_kl_loss", "approx_kl"),
-        ("rllib", "info/learner/default_policy/kl", "approx_kl"),
-        ("rllib", "info/learner/default_policy/mean_kl_loss", "approx_kl"),
-        ("rllib", "ray/tune/info/learner/default_policy/kl", "approx_kl"),
-        ("rllib", "info/learner/default/kl", "approx_kl"),
-    ],
-)
-def test_the_two_kls_are_kept_apart(trainer: str, tag: str, expected: str) -> None:
-    """KL to the old policy, and KL to the reference per sequence or per token, are three things."""
-    found = meaning(TRAINERS[trainer], tag)
-    assert found is not None
-    assert found.concept == expected
 
 
 def test_estimators_that_may_be_negative_are_marked() -> None:

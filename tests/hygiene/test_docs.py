@@ -22,6 +22,7 @@ from ppo_top.parsers import detect_format, formats
 from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.rules.book import RULES
 from ppo_top.settings import load_settings
+from ppo_top.tui.state.keys import KEYS
 from ppo_top.views.run_view import make_run_view
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, WatchedDirectory
 from tools.docs import PARTS, ROOT, SYSTEMS, LogSystem, fill_parts
@@ -70,6 +71,11 @@ def test_every_field_that_programs_may_read_is_documented() -> None:
     assert fields <= documented, fields - documented
     values = {each.value for each in (*State, *Status)} | {each.word for each in Severity}
     assert values <= documented, values - documented
+
+
+def test_the_readme_lists_every_key() -> None:
+    """What it does stands beside it."""
+    assert all(f"`{key.label}` | {key.description} |" in README for key in KEYS)
 
 
 def test_the_readme_is_short() -> None:

@@ -117,18 +117,3 @@ KEYS: tuple[Key, ...] = (
 )
 
 BINDING_BY_KEY: dict[str, Key] = {name: key for key in KEYS for name in key.keys}
-
-
-def key_table() -> str:
-    """The key table in Markdown, for the README: two keys in a row."""
-    rows = ["| key | what it does | key | what it does |", "|---|---|---|---|"]
-    for group in KEY_GROUPS:
-        rows.append(f"| **{group}** | | | |")
-        cells = [f"{_code(key.label)} | {key.description}" for key in KEYS if key.group == group]
-        cells += ["| "] * (len(cells) % 2)
-        rows += [f"| {left} | {right} |" for left, right in zip(*[iter(cells)] * 2, strict=True)]
-    return "\n".join(rows) + "\n"
-
-
-def _code(label: str) -> str:
-    return "`" + label.replace("|", "\\|") + "`"

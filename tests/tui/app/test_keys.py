@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.app.screen import MainScreen
 from ppo_top.tui.graphics.styled_text import plain_text
-from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_GROUPS, KEYS, Key, key_table
+from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_GROUPS, KEYS, Key
 from ppo_top.tui.state.line_input import KeyRepeat
 from ppo_top.tui.state.take_snapshot import take_snapshot
 from tests.support.screens import write_unhealthy_run
@@ -179,12 +179,6 @@ def test_no_key_stands_twice_and_every_action_is_tried() -> None:
     assert len(names) == len(set(names)) == len(BINDING_BY_KEY)
     assert {key.action for key in KEYS} == set(KEY_CASES)
     assert {key.group for key in KEYS} == set(KEY_GROUPS)
-
-
-def test_the_table_for_the_readme_holds_every_key() -> None:
-    """Each line of the key table is a row of the Markdown table."""
-    written = key_table()
-    assert all(f"`{key.label}` | {key.description} |" in written for key in KEYS)
 
 
 async def test_the_filter_narrows_while_it_is_typed(app: RecordingApp) -> None:

@@ -21,7 +21,6 @@ from ppo_top.tui.graphics.theme import (
     THEMES,
     choose_theme,
 )
-from ppo_top.tui.state.keys import key_table
 from tests.support.screens import write_unhealthy_run
 
 
@@ -73,13 +72,6 @@ def test_no_colour_means_no_colour() -> None:
     for name in COLOURLESS_STYLES:
         style = THEMES["none"].style(name)
         assert style.color is None and style.bgcolor is None
-
-
-def test_the_readme_has_the_key_table() -> None:
-    """The text between its two marks is the key table."""
-    readme = (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
-    between = readme.split("<!-- keys -->")[1].split("<!-- /keys -->")[0]
-    assert key_table().strip() in between
 
 
 class PollRecorder:
