@@ -26,6 +26,7 @@ from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.runs.source import SourceState
 from ppo_top.settings import Settings
+from ppo_top.support import internal_errors
 from ppo_top.text.format import clean, plural
 
 NO_LOGS_HINT = (
@@ -139,6 +140,7 @@ class Loader:
         active_s: float = math.inf,
     ) -> None:
         self.session = session
+        self._paths = [path.absolute() for path in paths]
         settings = session.settings
         # A paste from Windows has carriage returns, which are no lines drawn over.
         text = with_unix_line_ends(stdin) if stdin is not None else None
@@ -221,6 +223,8 @@ class Loader:
         """Close the logs, end the workers and print what went wrong; the session stays."""
         self._follower.close()
         self.session.close()
+        internal_errors.allow_writes_below(self._paths)  # the follower forbade them
+        self._paths = []
         for line in self.session.problems:
             print(f"ppo-top: {line}", file=self._err)
 

@@ -29,10 +29,15 @@ _reported: dict[str, str] = {}
 
 
 def forbid_writes_below(paths: Iterable[Path]) -> None:
-    """From now on write nothing below these paths."""
-    _no_write_paths.extend(
-        path for path in map(Path.absolute, paths) if path not in _no_write_paths
-    )
+    """Write nothing below these paths, until each is allowed again as often as it is forbidden."""
+    _no_write_paths.extend(map(Path.absolute, paths))
+
+
+def allow_writes_below(paths: Iterable[Path]) -> None:
+    """Take `forbid_writes_below` back, once nothing of these paths is at work any more."""
+    for path in map(Path.absolute, paths):
+        with suppress(ValueError):
+            _no_write_paths.remove(path)
 
 
 def report_internal_error(

@@ -15,7 +15,9 @@ import pytest
 import ppo_top
 from ppo_top.cli import main
 from ppo_top.output.export import EXPORT_COLUMNS
+from ppo_top.support import internal_errors
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
+from tests.support.installed_program import copy_of
 from tools.docs import ROOT
 
 SICK, HEALTHY = DEMO_LOGS_FOLDER / "torch_cartpole_lr", DEMO_LOGS_FOLDER / "sb3_cartpole"
@@ -45,6 +47,24 @@ def test_check_is_the_object_of_the_command(capsys: pytest.CaptureFixture[str]) 
         assert capsys.readouterr() == ("", "")
         main(["check", "--json", *map(str, words)])
         assert json.loads(capsys.readouterr().out) == found
+
+
+def test_where_nothing_may_be_written_is_forgotten_after_each_check(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A notebook that checks run after run keeps no list of them, and may watch one meanwhile."""
+    monkeypatch.setattr(internal_errors, "_reported", {})
+    monkeypatch.setattr(internal_errors, "_no_write_paths", [])
+    runs = [copy_of("sb3_cartpole", tmp_path / name) for name in ("once", "watched")]
+    internal_errors.forbid_writes_below([runs[1]])  # as a monitor in this process does
+    written = []
+    for run in runs:
+        ppo_top.check(run)
+        said = internal_errors.report_internal_error(
+            run.name, RuntimeError("boom"), {"XDG_STATE_HOME": str(run / "state")}
+        )
+        written.append("errors.log" in said)
+    assert written == [True, False]
 
 
 def test_a_goal_and_settings_count(tmp_path: Path) -> None:
