@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from ppo_top.model import Severity
 from tests.rules.cases import after, at, fallen, flat, rise
-from tests.rules.specifications import ENDED, FLAT, Contrast, RowLog, learned, steady_gain, within
+from tests.rules.specifications import (
+    ENDED,
+    FLAT,
+    Contrast,
+    RowLog,
+    capped,
+    learned,
+    steady_gain,
+    within,
+)
 from tests.rules.specifications_llm import STILL
 from tests.support.drawn_runs import DrawnColumn, DrawnColumns, gauss, jitter
 
@@ -108,6 +117,14 @@ EPISODE_PAIRS = (
          {"ep_len": after(40, 1.0, 50.0), "reward_mean": learned}, {"ep_len": 1.0}, WARN, 0),
 )
 
+
+def solved_thrice(i: int, then: float) -> float:
+    """The most there is, but for two short dips, until row 110; from then on about `then`."""
+    if i >= 110:
+        return then + jitter(i, 15)
+    return 480.0 + jitter(i, 5) if i % 25 < 8 and i >= 50 else capped(i)
+
+
 OUTCOME_PAIRS = (
     Contrast("no-reward", "eight updates have passed", {"reward_mean": None}, {}, INFO, 0, count=8,
          otherwise_count=7),
@@ -120,6 +137,11 @@ OUTCOME_PAIRS = (
     Contrast("still-improving", "no plateau is open", {"reward_mean": lambda i: 20 + 1.6 * i +
          jitter(i, 2)}, {"reward_mean": lambda i: learned(i) if i < 80 else 140 + 2 * (i - 80)},
          INFO, 0, count=100, config={"total_timesteps": 100_000}, log=RowLog(left_open=True)),
+    Contrast("at-ceiling", "it stays near there, however often it was reached", {"reward_mean":
+         lambda i: solved_thrice(i, 480.0)}, {"reward_mean": lambda i: solved_thrice(i, 250.0)},
+         INFO, 0, count=150, log=RowLog(left_open=True)),
+    Contrast("at-ceiling", "episodes have ended meanwhile", {"reward_mean": lambda i: None if i < 12
+         else capped(5 * (i - 12)), "ep_len": 20.0}, {"ep_len": 10_000.0}, INFO, 0, count=36),
     Contrast("at-ceiling", "every evaluation scores the same", {"reward_mean": learned,
          "eval_reward_mean": 175.0, "eval_reward_std": 0.0}, {"eval_reward_std": 3.0}, INFO, 0),
     Contrast("at-ceiling", "training comes near to evaluation", {"reward_mean": learned,

@@ -9,7 +9,13 @@ from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
-from ppo_top.rules.engine.reward.course import AT_MAX, EVALUATED, MIN_POINTS, RewardCourse
+from ppo_top.rules.engine.reward.course import (
+    AT_MAX,
+    EVALUATED,
+    LOW_SHARE,
+    MIN_POINTS,
+    RewardCourse,
+)
 from ppo_top.rules.engine.rule import AT_ONCE, RESOLVED, Assessment, Rule, RuleLimits
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WATCH
@@ -25,11 +31,14 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward has risen and levelled off at its maximum."""
     evaluated = run.value("eval_reward_mean", 0) is not None
     reward = run.reward if evaluated else reward_now(run)
-    if reward is None or not (reward.at_max or _evaluated_at_top(run, reward)):
+    if reward is None:
         return None
+    if not (reward.at_max or _evaluated_at_top(run, reward)):
+        is_far_below = "at-ceiling" in run.open_severities and reward.lost_share > LOW_SHARE
+        return RESOLVED if is_far_below else None
     if _beside_findings(run):
         return RESOLVED
-    known = reward.ceiling is not None or reward.history.high <= 1.0
+    known = reward.ceiling is not None or 0.0 <= reward.history.low <= reward.history.high <= 1.0
     unless = "" if known else ", unless more than that is possible"
     level = num(max(reward.smooth, reward.best))
     message = f"reward is at its ceiling ({level}): training has succeeded{unless}"

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 SETTLED_POINTS = 8
 """This many equal points at the best level are a ceiling."""
 
+SETTLED_EPISODES = 3
+"""So many episodes must have ended meanwhile: until one does, a mean is only logged again."""
+
 SUCCESS_HIGHEST, SUCCESS_LEVEL, SUCCESS_SHARE = 0.999, 0.97, 0.95
 """Where 1 is the most: so near to it is the highest, the level, and the mean of these points."""
 
@@ -35,4 +38,7 @@ def is_at_ceiling(reward: RewardCourse) -> bool:
     if not reward.gained or reward.drawdown > 1e-3 * reward.scale:
         return False
     points = reward.recent[-SETTLED_POINTS:]
-    return len(points) == SETTLED_POINTS and max(points) - min(points) <= 1e-6 * reward.scale
+    if len(points) < SETTLED_POINTS or max(points) - min(points) > 1e-6 * reward.scale:
+        return False
+    rows = max(SETTLED_POINTS, reward.source.same + 1)
+    return reward.source.episodes_in(rows) >= SETTLED_EPISODES

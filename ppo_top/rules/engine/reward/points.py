@@ -68,6 +68,12 @@ class RewardPoints:
             self.changes > MIN_BLOCK_ROWS and self.length * self.changes > OTHER_UNIT * self.step
         )
 
+    def episodes_in(self, rows: int) -> float:
+        """About how many episodes end in so many rows, by their length; infinite if unknown."""
+        if not (self.counted and self.length > 0.0):
+            return math.inf
+        return rows * self.step / (self.rows * self.length)
+
     def _rows_per_window(self, size: int) -> float:
         """How many rows one independent measurement takes, of a window of `size` episodes."""
         if self.window is not None:
