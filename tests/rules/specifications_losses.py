@@ -96,6 +96,32 @@ SLIGHT: DrawnColumns = {"reward_mean": lambda i: jitter(i, 1) + 2.0 * (i >= 3)}
 FROZEN: DrawnColumns = {"entropy": after(20, 1e-5, 0.69), "approx_kl": after(20, 1e-9, 0.01),
     "clip_fraction": after(20, 0.0, 0.1)}  # fmt: skip
 
+
+def raised_thrice(i: int, height: float, then: float) -> float:
+    """A loss that fell, with three stretches far above its level; then the last one may stay."""
+    if i < 8:
+        return 4.0
+    raised = i >= 30 and (i - 30) % 40 < 15 and i < 125
+    return then if i >= 125 else 1.0 + (height if raised else 0.0) * min(1.0, (i - 30) % 40 / 12)
+
+
+def jumped_thrice(i: int, then: float) -> float:
+    """The same, at that height from one update to the next."""
+    return 50.0 * (1.0 if i >= 30 and (i - 30) % 40 < 12 and i < 122 else 0.02) if i < 122 else then
+
+
+BACK_PAIRS = (
+    Contrast("value-loss-rising", "it is still high", {**FLAT, "value_loss": lambda i:
+         raised_thrice(i, 20.0, 21.0), "explained_variance": None}, {"value_loss": lambda i:
+         raised_thrice(i, 20.0, 1.0)}, WARN, 0, count=215, log=RowLog(left_open=True)),
+    Contrast("value-loss-spike", "it is still high", {**FLAT, "value_loss": lambda i:
+         jumped_thrice(i, 50.0)}, {"value_loss": lambda i: jumped_thrice(i, 1.0)}, WARN, 0,
+         count=215, log=RowLog(left_open=True)),
+    Contrast("value-loss-spike", "the reward has a new best since, and losses were high before",
+         {"reward_mean": learned, "value_loss": lambda i: 40.0 if i == 3 or i >= 40 else 1.0},
+         {"reward_mean": lambda i: learned(i) + 12.0 * (41 <= i <= 44)}, WARN, WATCH, count=56),
+)
+
 ENTROPY_PAIRS = (
     Contrast("entropy-collapsed", "the rows hold an entropy", {"entropy": after(12, 0.05, 1.0),
          "seq_entropy": 50.0, **STILL}, {"entropy": lambda i: 1.0 if i < 12 else 0.05 if i == 12
@@ -168,4 +194,4 @@ COUNTER_PAIRS = (
 )
 # fmt: on
 
-PAIRS = (*LOSS_PAIRS, *ENTROPY_PAIRS, *COUNTER_PAIRS)
+PAIRS = (*LOSS_PAIRS, *BACK_PAIRS, *ENTROPY_PAIRS, *COUNTER_PAIRS)

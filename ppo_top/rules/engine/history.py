@@ -202,6 +202,10 @@ class History:
         """The present level: the median of the last `LEVEL_VALUES` values."""
         return self.recent_median(LEVEL_VALUES)
 
+    def is_back_below(self, limit: float) -> bool:
+        """Whether the present level is below a limit, and most of the recent values are."""
+        return self.level < limit and self.recent_median(MAX_RECENT_VALUES) < limit
+
     def baseline(self, count: int) -> float:
         """The median of the first `count` values."""
         known = self._baselines.get(count)

@@ -10,7 +10,8 @@ from ppo_top.rules.engine.calm import near_bounds, shared_before
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.logged_run import FULL_UPDATE_STEPS
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
+from ppo_top.rules.engine.reward.course import RECOVERED_SHARE
+from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import CRIT, LLM_FAMILIES, POLICY_GRADIENT, WARN, WATCH
 from ppo_top.rules.engine.wording import num, ratio_text
@@ -25,17 +26,27 @@ def value_loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if memo is not None:
         return _after_spike(run, limits, history, memo)
     if not _is_spike(history, limits):
-        return None
+        return RESOLVED if _is_back(run, history, limits) else None
     usual = max(median(history.previous(int(limits["usual_points"]))), 1e-12)  # of a loss of 0, too
     highest = max((*history.first, *history.recent[:-1]))
     gain = run.reward.gain if run.reward is not None else math.inf
     run.memos["value-loss-spike"] = (usual, float(history.count), highest, gain)
+    if "value-loss-spike" not in run.open_severities:
+        run.memos["value-loss-before"] = (usual,)
     limit, jump = limits["times"] * usual, f"value loss jumped to {num(value)}"
     if _third_of_a_kind(run, history.count, limits["again"]) and not run.tiny_updates:
         message = f"{jump}, the third such spike in {num(limits['again'])} updates"
         return Assessment(CRIT if run.falling else WARN, value, limit, message, immediate=True)
     message = f"{jump} ({ratio_text(value, usual)}), one spike so far"
     return Assessment(WATCH, value, limit, message, immediate=True)
+
+
+def _is_back(run: RuleContext, history: History, limits: RuleLimits) -> bool:
+    """Whether most losses have long been no higher than before the finding, but for spikes."""
+    before = run.memos.get("value-loss-before")
+    if before is None or "value-loss-spike" not in run.open_severities:
+        return False
+    return history.is_back_below(limits["calm_times"] * before[0])
 
 
 def _is_spike(history: History, limits: RuleLimits) -> bool:
@@ -71,9 +82,9 @@ def _after_spike(
     if value <= limits["times"] * usual or value <= limits["small"] * history.high:
         return borderline(value) if value > limits["calm_times"] * usual else None
     message = f"value loss jumped {ratio_text(value, usual)} and stays up ({num(value)})"
-    explained = (run.rising and history.high <= limits["usual_peak"] * memo[2]) or _first_success(
-        run, memo[3]
-    )
+    explained = (
+        _gains(run, age) and history.high <= limits["usual_peak"] * memo[2]
+    ) or _first_success(run, memo[3])
     if run.tiny_updates or explained or not _stays(run, history, age, limits["times"] * usual):
         return Assessment(WATCH, value, limits["times"] * usual, message)
     return Assessment(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
@@ -88,6 +99,15 @@ def _belongs_to_task(run: RuleContext, gain: float, limits: RuleLimits) -> bool:
     if reward is None or run.family in LLM_FAMILIES or run.falling:
         return reward is None
     return reward.at_max or reward.gain > max(limits["gained"] * gain, 0.0)
+
+
+def _gains(run: RuleContext, age: float) -> bool:
+    """Whether the reward rises, or has set a new best since the jump and keeps it."""
+    reward = run.reward
+    if reward is None or run.rising:
+        return run.rising
+    is_new = reward.is_up and reward.best_row >= run.mark.row - age
+    return is_new and reward.drawdown <= RECOVERED_SHARE * reward.gain
 
 
 def _first_success(run: RuleContext, gain: float) -> bool:
