@@ -148,26 +148,40 @@ def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 def part_never_moves(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """One reward component stays where it was while the reward rises."""
+    parts = {
+        concept: _never_moved(run, concept, history, limits)
+        for concept, history in run.histories.items()
+        if concept.startswith(REWARD_COMPONENT_PREFIX)
+    }
     if not run.gained:
         return borderline(0.0)
-    for concept, history in run.histories.items():
-        if concept.startswith(REWARD_COMPONENT_PREFIX) and _never_moved(history, limits):
-            name, level = concept[len(REWARD_COMPONENT_PREFIX) : -1], history.recent_median(20)
-            message = f"{name} is still {num(level)} after {history.count} updates: not learned"
-            return Assessment(WATCH, history.last, None, message, concepts=(concept,))
-    return None
+    concept = next((concept for concept, unmoved in parts.items() if unmoved), None)
+    if concept is None:
+        return None
+    history = run.histories[concept]
+    name, level = concept[len(REWARD_COMPONENT_PREFIX) : -1], history.recent_median(20)
+    message = f"{name} is still {num(level)} after {history.count} updates: not learned"
+    return Assessment(WATCH, history.last, None, message, concepts=(concept,))
 
 
-def _never_moved(history: History, limits: RuleLimits) -> bool:
-    """Whether a component is always 0, or no higher than at the start, and not at its top."""
+def _never_moved(run: RuleContext, concept: str, history: History, limits: RuleLimits) -> bool:
+    """Whether a component is always 0, or about as high as ever since the start, not at its top.
+
+    Some are lost within a few updates, and some learned.
+    """
     if history.count >= limits["zero_points"] and history.high == history.low == 0.0:
         return True
-    if history.count < limits["points"] or history.high <= history.low:
+    if history.count < MAX_FIRST_VALUES or history.high <= history.low:
         return False
     early, late = history.first, history.newest(MAX_FIRST_VALUES)
-    apart = math.hypot(deviation(early), deviation(late)) / len(late) ** 0.5
+    apart = limits["noise"] * math.hypot(deviation(early), deviation(late)) / len(late) ** 0.5
     at_top = median(late) >= limits["top"] * history.high > 0.0
-    return mean(late) - mean(early) <= limits["noise"] * apart and not at_top
+    gain, memo = mean(late) - mean(early), f"reward-part-flat {concept}"
+    if gain > apart:
+        run.memos[memo] = (gain,)
+    soon = abs(mean(late) - history.start) > limits["noise"] * deviation(late)
+    moved = abs(gain) > apart or memo in run.memos or soon
+    return history.count >= limits["points"] and not (at_top or moved)
 
 
 def _moved(history: History, limits: RuleLimits) -> float:
