@@ -105,8 +105,13 @@ def raised_thrice(i: int, height: float, then: float) -> float:
     return then if i >= 125 else 1.0 + (height if raised else 0.0) * min(1.0, (i - 30) % 40 / 12)
 
 
+def there_and_back(slope: float) -> DrawnColumn:
+    """An episode length that rises until row 60, and then falls by so much in each update."""
+    return lambda i: 20 + 3.0 * i + jitter(i) if i < 60 else 200 - slope * (i - 60)
+
+
 def jumped_thrice(i: int, then: float) -> float:
-    """The same, at that height from one update to the next."""
+    """A value that is 1, but for three stretches at 50; then the last one may stay."""
     return 50.0 * (1.0 if i >= 30 and (i - 30) % 40 < 12 and i < 122 else 0.02) if i < 122 else then
 
 
@@ -187,6 +192,8 @@ COUNTER_PAIRS = (
     Contrast("action-values-short", "an actor's loss is logged", {"actor_loss": lambda i: 7.0 +
          jitter(i, 0.1), "reward_mean": lambda i: -1400 + jitter(i, 20), "ep_len": 200.0},
          {"actor_loss": None, "value_mean": -7.0}, WARN, 0, OFF, log=ENDED),
+    Contrast("reward-length-diverge", "the length moves notably", {"ep_len": there_and_back(3.0),
+         "reward_mean": rise}, {"ep_len": there_and_back(0.3)}, WATCH, 0, count=100),
     Contrast("reward-length-diverge", "reward and length had to do with each other at first",
          {"ep_len": lambda i: 20 + 3.0 * i + jitter(i) if i < 60 else 200 - 3.0 * (i - 60),
          "reward_mean": rise}, {"ep_len": lambda i: 50 + jitter(i, 20) if i < 30 else 20 + 3.0 * i

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import MAX_FIRST_VALUES
+from ppo_top.rules.engine.history import MAX_FIRST_VALUES, START_VALUES, TREND_VALUES
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.stats import Trend, median
 from ppo_top.rules.engine.terms import INFO, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
@@ -33,20 +34,31 @@ def length_parts(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     length, reward = run.histories["ep_len"], run.reward
     if reward is None or reward.history.last_row != run.mark.row:
         return None
-    long = length.trend(15)
+    long = length.trend(TREND_VALUES)
     if length.count <= limits["points"] or abs(long.z) <= limits["z"]:
         return None
-    high = reward.history.trend(15)
+    high = reward.history.trend(TREND_VALUES)
     if abs(high.z) <= limits["z"]:
         return None
     apart, usual = long.z * high.z < 0.0, _correlation(length.first, reward.history.first)
     if abs(usual) <= limits["tau"] or apart is (usual < 0.0):
         return None
-    way = f"{num(long.values[0])} -> {num(length.last)}"
-    paid = f"{num(high.values[0])} -> {num(reward.history.last)}"
+    way, paid = _ends(long), _ends(high)
+    if abs(way[1] - way[0]) <= limits["share"] * max(way):
+        return None
     then = "against each other" if usual < 0.0 else "together"
-    message = f"episode length {way}, reward {paid}; at first they moved {then}"
+    moved = f"episode length {_arrow(way)}, reward {_arrow(paid)}"
+    message = f"{moved}; at first they moved {then}"
     return Assessment(WATCH, length.last, None, message)
+
+
+def _ends(trend: Trend) -> tuple[float, float]:
+    """The levels from which and to which the values of a trend went."""
+    return median(trend.values[:START_VALUES]), median(trend.values[-START_VALUES:])
+
+
+def _arrow(ends: tuple[float, float]) -> str:
+    return f"{num(ends[0])} -> {num(ends[1])}"
 
 
 def _never_together(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -135,7 +147,7 @@ RULES = (
         concepts=("ep_len",),
         assess=length_parts,
         stays_calm=_never_together,
-        limits={"tau": 0.6, "z": 2.6, "points": 25},
+        limits={"tau": 0.6, "z": 2.6, "share": 0.05, "points": 25},
         persistence=k_of_n(3, 5),
         causes=("the policy found a shortcut, or the task changed",),
         remedies=("watch some episodes", "check the reward for a shortcut"),
