@@ -122,6 +122,9 @@ BACK_PAIRS = (
     Contrast("value-loss-spike", "it is still high", {**FLAT, "value_loss": lambda i:
          jumped_thrice(i, 50.0)}, {"value_loss": lambda i: jumped_thrice(i, 1.0)}, WARN, 0,
          count=215, log=RowLog(left_open=True)),
+    Contrast("action-spread", "it is still large", {**FLAT, "policy_std": lambda i:
+         jumped_thrice(i, 50.0)}, {"policy_std": lambda i: jumped_thrice(i, 1.0)}, CRIT, 0,
+         count=215, log=RowLog(left_open=True)),
     Contrast("value-loss-spike", "the reward has a new best since, and losses were high before",
          {"reward_mean": learned, "value_loss": lambda i: 40.0 if i == 3 or i >= 40 else 1.0},
          {"reward_mean": lambda i: learned(i) + 12.0 * (41 <= i <= 44)}, WARN, WATCH, count=56),
