@@ -90,6 +90,13 @@ class RunView(NamedTuple):
         partly = self.verdict is Verdict.HEALTHY and self.headline.startswith(RESERVATION)
         return self.verdict.words + (" as far as logged" if partly else "")
 
+    @property
+    def marked_words(self) -> str:
+        """The verdict in words next to the mark, which is amber for a value out of its range."""
+        if not self.is_watched:
+            return self.verdict_words
+        return f"{self.verdict_words}, {names([row.label for row in self.watched])} out of range"
+
 
 def make_run_view(
     run: Run, row: int | None = None, now: float = 0.0, *, with_panels: bool = True

@@ -15,6 +15,7 @@ from ppo_top.cli import main
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
 from tests.support.installed_program import copy_of
 from tests.support.remembered import Printed, age, opened_files
+from tests.support.screens import write_unhealthy_run
 
 HEALTHY = ["sb3_cartpole", "torch_cartpole", "trl_grpo"]
 FAULTS = {
@@ -227,6 +228,22 @@ def test_an_unreadable_file_is_reported_and_the_rest_is_read(
     said = capsys.readouterr()
     assert said.err == f"ppo-top: {closed}: cannot read: permission denied\n"
     assert said.out.startswith("✓ run: healthy")
+
+
+def test_an_amber_mark_says_which_value_is_out_of_its_range(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """No finding is about it (yet), and `healthy` alone would contradict the mark."""
+    log = tmp_path / "run" / "progress.csv"
+    write_unhealthy_run(log, updates=20, broken_from=99)
+    *rows, last = log.read_text().splitlines()
+    log.write_text("\n".join([*rows, last.replace(",0.008,", ",0.03,")]) + "\n")
+    assert main(["check", str(tmp_path)]) == 0
+    head, *others = capsys.readouterr().out.splitlines()
+    assert head == "▲ run: healthy, approx KL out of range"
+    assert sum("Out of range: approx KL 0.03" in line for line in others) == 1
+    main(["status", str(tmp_path)])
+    assert "▲ run · healthy, approx KL out of range · " in capsys.readouterr().out
 
 
 def test_wrong_usage_is_code_2() -> None:

@@ -136,7 +136,7 @@ def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> R
     step = steps(progress.step, progress.total, progress.axis)
     row = (
         f'<tr><td class="{status.value}">{MARKS[status]}</td>'
-        f'<td><a href="#{anchor}">{_name(view.name)}</a></td><td>{_text(view.verdict_words)}</td>'
+        f'<td><a href="#{anchor}">{_name(view.name)}</a></td><td>{_text(view.marked_words)}</td>'
         f'<td>{_text(view.state.value)}</td><td class="number">{step}</td>'
         f"<td>{_text(worst)}</td></tr>"
     )

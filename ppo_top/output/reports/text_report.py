@@ -30,7 +30,7 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
     return RunSummary(
         verdict=view.verdict,
         mark=Status.WATCH if view.is_watched else view.verdict.status,
-        words=view.verdict_words,
+        words=view.marked_words,
         severity=max(open_now, default=0),
         producer=run.evaluation.trainer.id,
         trainer=view.trainer,
