@@ -6,9 +6,21 @@ from collections.abc import Iterator
 
 from ppo_top.model import Status
 from ppo_top.text.format import clean
-from ppo_top.tui.graphics.styled_text import StyledLine, crop, justify, line, shorten, width
+from ppo_top.tui.graphics.styled_text import (
+    ELLIPSIS,
+    StyledLine,
+    crop,
+    justify,
+    line,
+    shorten,
+    truncate,
+    width,
+)
 from ppo_top.tui.state.keys import KEYS, Key
 from ppo_top.tui.state.snapshot import ClickRegion, InputPrompt, ScreenBlock, Snapshot
+
+TYPED_SHARE = 3
+"""A long question leaves at least one of so many parts of the line to the answer."""
 
 FOOTERS = {
     "zoom": {
@@ -102,12 +114,22 @@ def _keys_here(snap: Snapshot) -> Iterator[tuple[Key, str]]:
             yield key, key.footer_label
 
 
+def _shortened_label(label: str, cells: int) -> str:
+    """A prompt's label in some cells, up to its colon."""
+    if width(((label, ""),)) <= cells:
+        return label
+    end = ELLIPSIS + ": "
+    return truncate(label, cells - len(end)).rstrip() + end
+
+
 def _prompt(snap: Snapshot, prompt: InputPrompt, cells: int) -> StyledLine:
+    """What is asked for, and at least the end of what was typed."""
     typed = clean(prompt.text)
     bar = "_" if snap.symbols.ascii_only else "▏"
-    left = line((f" {prompt.label}", "key"), (typed, "title"), (bar, "cursor"))
+    label = _shortened_label(prompt.label, cells - cells // TYPED_SHARE)
+    left = line((f" {label}", "key"), (typed, "title"), (bar, "cursor"))
     if width(left) > cells:
-        left = line((f" {prompt.label}", "key"), (typed[width(left) - cells :], "title"))
+        left = line((f" {label}", "key"), (typed[width(left) - cells :], "title"))
         left = crop((*left, (bar, "cursor")), cells)
     right = line((clean(prompt.hint), "dim"), " ")
     return justify(left, right, cells) if width(left) + width(right) < cells else left

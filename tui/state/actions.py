@@ -283,7 +283,7 @@ class Actions(ChoiceActions):
 
     # --- findings --------------------------------------------------------------------------------
 
-    def _ask_reason(self, label: str, mute: bool) -> None:
+    def _ask_reason(self, verb: str, mute: bool) -> None:
         ui = self.ui_state
         run, view = ui.run, ui.view()
         finding = ui.chosen_finding(view) if view is not None else None
@@ -297,8 +297,7 @@ class Actions(ChoiceActions):
             for each in undone:
                 ui.acknowledgements.revoke(path, each.rule)
             ui.invalidate()
-            what = f"{finding.title}: no longer" if in_list else "No finding of this run is"
-            ui.toast = f"{what} acknowledged or muted"
+            ui.toast = f"Open again: {finding.title if in_list else 'all findings of this run'}"
             return
 
         def save(reason: str) -> None:
@@ -307,13 +306,13 @@ class Actions(ChoiceActions):
             else:
                 ui.acknowledgements.acknowledge(path, finding.rule, finding.since.step, reason)
             ui.invalidate()
-            done = "muted" if mute else "acknowledged"
-            ui.toast = ui.acknowledgements.problem or f"{finding.title}: {done}"
+            done = "Muted in this run" if mute else "Acknowledged"
+            ui.toast = ui.acknowledgements.problem or f"{done}: {finding.title}"
 
-        ui.line_input = LineInput(label, save)
+        ui.line_input = LineInput(f"{verb} {finding.title}, reason: ", save)
 
-    do_acknowledge = partialmethod(_ask_reason, "Acknowledge, reason (optional): ", mute=False)
-    do_mute = partialmethod(_ask_reason, "Mute rule for this run, reason (optional): ", mute=True)
+    do_acknowledge = partialmethod(_ask_reason, "Acknowledge", mute=False)
+    do_mute = partialmethod(_ask_reason, "Mute", mute=True)
 
     # --- the mouse -------------------------------------------------------------------------------
 

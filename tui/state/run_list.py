@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ppo_top.catalogue import concept
-from ppo_top.model import State, Status, Verdict
+from ppo_top.model import Severity, State, Status, Verdict
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
@@ -26,6 +26,8 @@ from ppo_top.views.siblings import BelowSiblings
 DEFAULT_ORDER = "severity"
 RUN_ORDERS = (DEFAULT_ORDER, "name", "newest", "step")
 """What the list may be sorted by."""
+
+SEVERITY_WORDS = frozenset(severity.word for severity in Severity)
 
 MAX_STATE_AGE_S = 5.0
 """How long the state of an unchanged run is cached."""
@@ -80,14 +82,21 @@ class ListedRun:
         return RunNews(self.verdict, self.state, self.worst.title)
 
     def matches(self, words: Iterable[str]) -> bool:
-        """Whether name, path, verdict, state or finding contain every word, and no `!word`."""
+        """Whether name, path, verdict, state or finding contain every word, and no `!word`.
+
+        The word of a severity stands for that alone.
+        """
         text = (
             f"{self.name} {self.path} {self.verdict} {self.state.value} {self.worst.title}".lower()
         )
         text += " copy" if self.copy_of else ""
+        severities = {self.verdict.value, self.mark.value}
+
+        def has(word: str) -> bool:  # `crit` is no word of "Critic has not learned"
+            return word in (severities if word in SEVERITY_WORDS else text)
+
         return all(
-            word[1:] not in text if word[0] == "!" and len(word) > 1 else word in text
-            for word in words
+            not has(word[1:]) if word[0] == "!" and len(word) > 1 else has(word) for word in words
         )
 
 

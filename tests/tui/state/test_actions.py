@@ -11,6 +11,7 @@ from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.cursor import Cursor
+from ppo_top.tui.state.line_input import LineInput
 from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 from tests.support.screens import DEMO_LOGS, drawn_text, write_unhealthy_run
@@ -180,7 +181,45 @@ def test_a_finding_is_chosen_and_acknowledged_in_the_list_of_them(
     ui.finding_at = len(view.open_findings) - 1  # muted findings come last
     press(ui, "acknowledge")
     assert not take_snapshot(ui).acknowledged
-    assert "no longer acknowledged or muted" in ui.toast
+    assert ui.toast.startswith("Open again: ")
+
+
+@pytest.mark.parametrize(("cells", "rows"), [(140, 40), (80, 24), (40, 15), (30, 12)])
+@pytest.mark.parametrize(("action", "verb"), [("mute", "Mute"), ("acknowledge", "Acknowledge")])
+def test_a_question_names_the_finding_and_shows_what_is_typed(
+    tmp_path: Path, make_ui_state: MakeUiState, cells: int, rows: int, action: str, verb: str
+) -> None:
+    """In a narrow pane too; a long answer shows its end, and the question stays."""
+    ui = make_ui_state(DEMO_LOGS / "torch_cartpole_lr")
+    view = ui.view()
+    assert view is not None
+    title = view.open_findings[0].finding.title
+    press(ui, action)
+    typed = ui.line_input
+    assert isinstance(typed, LineInput)
+    begin = f" {verb} {title}, reason: "
+    shown = screen(ui, cells, rows)[-1]
+    assert shown.startswith(begin if cells >= 80 else begin[: len(verb) + 5])
+    for letter in "seen":
+        typed.press_key(letter, letter)
+    shown = screen(ui, cells, rows)[-1]
+    assert ": seen▏" in shown
+    assert shown.startswith(begin[: len(verb) + 5])
+    typed.set_text("seen before, nothing to be done about it " * 4)
+    assert screen(ui, cells, rows)[-1].rstrip().endswith("it ▏")
+
+
+@pytest.mark.parametrize(("cells", "rows"), [(140, 40), (80, 24), (40, 15)])
+def test_it_is_said_first_what_was_done_and_then_to_which_finding(
+    tmp_path: Path, make_ui_state: MakeUiState, cells: int, rows: int
+) -> None:
+    """A narrow pane cuts off the end of a title, not what the key has done."""
+    ui = make_ui_state(DEMO_LOGS / "torch_cartpole_lr")
+    press(ui, "mute")
+    assert ui.line_input is not None
+    ui.line_input.press_key("enter", None)
+    ui.line_input = None
+    assert screen(ui, cells, rows)[-1].startswith(" Muted in this run: ")
 
 
 def test_the_share_at_which_a_finding_was_detected_is_that_of_the_timeline(ui: UiState) -> None:

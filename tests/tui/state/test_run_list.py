@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,7 @@ def test_of_two_runs_in_trouble_the_longer_one_comes_first(
         ("pole", {"pole_seed1", "pole_seed2", "pole_seed3"}),
         ("POLE seed2", {"pole_seed2"}),
         ("crit", {"pole_seed2"}),
+        ("!crit", {"pole_seed1", "pole_seed3", "other"}),
         ("large updates", {"pole_seed2"}),
         ("!pole", {"other"}),
         ("nothing like it", set()),
@@ -123,6 +125,27 @@ def test_the_filter_knows_names_verdicts_and_states(
     """All words must be found; one with `!` must not."""
     seeds.run_list.filter = words
     assert {each.name for each in seeds.run_list.filtered(seeds.listed_runs())} == found
+
+
+def test_the_word_of_a_severity_is_no_part_of_a_finding() -> None:
+    """`/crit` does not find "Critic has not learned"; nor what is only named so."""
+    runs = [
+        replace(known("a", "warn"), worst=WorstFinding("Critic has not learned")),
+        known("critic-lr", "healthy"),
+        known("b", "crit"),
+        replace(known("c"), is_watched=True),
+    ]
+    found = {
+        words: [each.name for each in RunList(filter=words).filtered(runs)]
+        for words in ("crit", "critic", "warn", "watch", "crit a")
+    }
+    assert found == {
+        "crit": ["b"],
+        "critic": ["a", "critic-lr"],
+        "warn": ["a"],
+        "watch": ["c"],
+        "crit a": [],
+    }
 
 
 def test_seeds_fold_into_one_line_with_the_worst_verdict(seeds: UiState) -> None:
