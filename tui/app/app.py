@@ -46,8 +46,11 @@ class PpoTop(BaseApp):
         """Run the key's action, or edit the line that is being typed."""
         self.prioritise_input()
         if self.ui_state.line_input is not None:
+            before = self.ui_state.toast
             if not self.ui_state.line_input.press_key(message.key, message.character):
                 self.ui_state.line_input = None
+            if self.ui_state.toast != before:
+                self.show_toast(self.ui_state.toast)
         else:
             key = BINDING_BY_KEY.get(message.key)
             if key is not None:

@@ -17,6 +17,7 @@ from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_GROUPS, KEYS, Key
 from ppo_top.tui.state.line_input import KeyRepeat
 from ppo_top.tui.state.take_snapshot import take_snapshot
+from ppo_top.tui.state.ui_state import UiState
 from tests.support.screens import write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
@@ -375,3 +376,13 @@ async def test_the_mouse_can_do_what_the_keys_do(app: RecordingApp) -> None:
         value = next(hit for hit in app.click_regions if hit.target == "clip_fraction")
         await pilot.click(offset=(value.x + 2, value.y))
         assert app.ui_state.overlay == "zoom"
+
+
+async def test_what_an_answer_has_done_is_said_as_long_as_what_a_key_has(sick: UiState) -> None:
+    """The next look at the clock does not take it away."""
+    app = PpoTop(sick, None)
+    async with app.run_test(size=(40, 15)) as pilot:
+        await pilot.press("m", "enter")
+        app._check_states()
+        await pilot.pause()
+        assert " Muted in this run: " in screen(app)
