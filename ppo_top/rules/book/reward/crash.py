@@ -38,6 +38,7 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if reward is None or not reward.gained:
         return None
     if reward.lost_share < limits["clear"]:
+        run.memos["reward-crash"] = _blocks(reward)  # what its means show is told by now
         return RESOLVED
     value, lost, in_noise = reward.history.last, reward.lost_share, reward.depth / reward.sd
     if best_was_random(run, reward):
@@ -84,7 +85,7 @@ def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -
 
     The first of them holds what was learned at once: measured from the first points, less is lost.
     """
-    blocks = (float(len(reward.means.sums)), float(reward.means.size))
+    blocks = _blocks(reward)
     memo = run.memos.get("reward-crash", ())
     if memo[:2] != blocks:
         found = (
@@ -102,6 +103,11 @@ def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -
     if len(memo) == len(blocks):
         return None
     return Assessment(WARN, reward.history.last, memo[2], _fell(*memo[2:]))
+
+
+def _blocks(reward: RewardCourse) -> tuple[float, float]:
+    """How many means there are, and of how many points."""
+    return float(len(reward.means.sums)), float(reward.means.size)
 
 
 def best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
