@@ -47,7 +47,9 @@ def test_a_single_record_is_only_watched() -> None:
     """One value beyond its limit is no finding yet: it is red, and the headline is not green."""
     record = PASTE.partition("}")[0] + "}\n"
     text = check(record).stdout
-    assert text.startswith("▲ standard input: warming up\n")
+    assert text.startswith(
+        "▲ standard input: warming up, KL to reference, truncated fraction out of range\n"
+    )
     assert "Out of range: KL to reference 5 (healthy 0 to 0.1), truncated fraction 95 %" in text
     assert json.loads(check(record, "--json").stdout)["runs"][0]["findings"] == []
 

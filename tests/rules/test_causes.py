@@ -155,17 +155,6 @@ def test_what_a_setting_proves_may_be_ruled_out_all_the_same() -> None:
     assert "length" not in cause_scores({**symptoms, "rule clip-high": True}, "grpo")
 
 
-@pytest.mark.parametrize(("later", "keeps"), [(300.0, True), (60.0, False)])
-def test_a_gain_is_kept_while_most_of_it_is_there(later: float, keeps: bool) -> None:
-    """With the wrong sign nothing is gained and kept: that is said to nobody who learns."""
-    columns: DrawnColumns = {
-        "reward_mean": lambda i: (10.0 * min(i, 30) if i < 60 else later) + jitter(i, 3.0)
-    }
-    facts = facts_at_end(columns, 90)
-    assert "reward had risen before" in facts
-    assert ("reward keeps its gain" in facts) is keeps
-
-
 @pytest.mark.parametrize(
     ("cause", "there", "not_there"),
     [("length", "grpo", "on-policy"), ("critic", "value-based", "grpo")],

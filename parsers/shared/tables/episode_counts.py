@@ -114,6 +114,8 @@ def tells_lengths(steps: Sequence[int]) -> bool | None:
     Steps that fall to the first one begin anew. From 0 or 1, or by as many as the first, two rows
     are enough to count on.
     """
+    if not steps:
+        return None
     falls = [after for before, after in pairwise(steps) if after < before]
     if len(steps) < _MOST_LENGTHS:
         is_even = steps[0] in (0, 1) or steps[-1] % steps[0] == 0

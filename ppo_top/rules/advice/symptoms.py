@@ -133,11 +133,6 @@ def learned_before(run: RuleContext) -> bool | None:
     return None if run.reward is None else run.reward.gained
 
 
-def keeps_gain(run: RuleContext) -> bool | None:
-    """The reward has risen by more than noise, and most of that is still there."""
-    return None if run.reward is None else run.reward_pays
-
-
 def learned_nothing_unmeasured(run: RuleContext) -> bool | None:
     """The reward is flat and never rose; nothing in the log says how large updates are.
 
@@ -304,7 +299,6 @@ FACTS: Mapping[str, Fact] = {
     "more than 30 epochs an update": many_epochs,
     "fewer than 64 steps an update": rollout_tiny,
     "reward had risen before": learned_before,
-    "reward keeps its gain": keeps_gain,
     "learned nothing, and no size of updates is logged": learned_nothing_unmeasured,
     "reward constant": reward_constant,
     "reward always 0": reward_zero,
