@@ -15,12 +15,17 @@ MAX_REPEATS = 3
 """After this many findings, a rule opens none at watch or below and clears only after long calm."""
 
 
+LONGEST_WAIT = 64
+"""Calm points that clear any finding: a value that was back for so long is no part of it."""
+
+
 class Persistence:
     """Raises a severity when k of the last n points call for it; clears after enough calm ones.
 
     The number of calm points needed doubles each time the rule fires again, so that a value which
     oscillates around its limit is one long finding instead of many short ones. From the third
-    finding on, the calm must last as long as the run had lasted when that finding opened.
+    finding on, the calm must last as long as the run had lasted when that finding opened, but no
+    longer than `LONGEST_WAIT`.
     """
 
     __slots__ = (
@@ -134,7 +139,7 @@ class Persistence:
             return self.resolved or self.calm_points >= clear
         wait = clear << min(max(self.times_opened - 1, 0), MAX_REPEATS)
         if self.repeats_too_often:
-            wait = max(wait, self.updates_when_opened)
+            wait = max(wait, min(self.updates_when_opened, LONGEST_WAIT))
         return self.calm_points >= wait
 
     def close_finding(self) -> None:

@@ -12,7 +12,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most, levels, logged_throughout, near_bounds, start_level
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES, START_VALUES, History
-from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
     INFO,
@@ -41,34 +41,17 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
             pays = run.keeps_gain or (run.reward is not None and run.reward.is_up)
             mild = explains or pays or run.tiny_updates
             level, about = WATCH if mild else WARN, _concept(run, loss)
-            _note_limit(run, limits["times"] * early)
             return Assessment(level, loss.last, early, message, concepts=about)
     if explains or run.tiny_updates or run.resumed:
-        return _back(run, losses)
+        return None
     for loss in losses:
         base = loss.initial_level
         if loss.count >= limits["flat_points"] and loss.level >= limits["unfallen"] * base:
             message = f"value loss has not fallen in {loss.count} updates ({num(loss.last)})"
             fails = run.flat and (explained is not None or not run.gained)
             level, about = WATCH if fails else INFO, _concept(run, loss)
-            _note_limit(run, limits["unfallen"] * base)
             return Assessment(level, loss.last, base, message, concepts=about)
-    return _back(run, losses)
-
-
-def _note_limit(run: RuleContext, limit: float) -> None:
-    """Remember below which loss the finding that is about to open is over."""
-    if "value-loss-rising" not in run.open_severities:
-        run.memos["value-loss-rising"] = (limit,)
-
-
-def _back(run: RuleContext, losses: list[History]) -> Assessment | None:
-    """Clears an open finding once the loss has long been as low as it should be."""
-    limit = run.memos.get("value-loss-rising")
-    if limit is None or "value-loss-rising" not in run.open_severities:
-        return None
-    is_back = all(loss.is_back_below(limit[0]) for loss in losses)
-    return RESOLVED if losses and is_back else None
+    return None
 
 
 def _losses(run: RuleContext) -> list[History]:

@@ -9,7 +9,7 @@ from ppo_top.rules.book.exploration.entropy_facts import initial_entropy, is_dis
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, start_level
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings
 from ppo_top.rules.engine.terms import CRIT, GRPO, LLM_FAMILIES, ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
@@ -36,8 +36,6 @@ def action_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history = run.histories["policy_std"]
     first, value = initial_entropy(history), history.last
     limit = limits["times"] * first
-    if value <= limit and "action-spread" in run.open_severities and history.is_back_below(limit):
-        return RESOLVED
     if value <= limit or run.rising or run.at_max:
         return None
     message = f"action std grew from {num(first)} to {num(value)} while reward does not rise"
