@@ -65,6 +65,7 @@ class SavedSource(NamedTuple):
     cumulative: bool
     kept_open: bool
     points: int
+    newest_step: int
     problem_count: int
     first_problems: list[Problem]
     left_out_values: int

@@ -8,6 +8,7 @@ from operator import itemgetter
 
 from ppo_top.model import Series
 from ppo_top.rules.console_text import DEATH, LAST_WORDS, MAX_EVIDENCE_CHARS, TextEvidence
+from ppo_top.runs.run_ends import deaths
 from ppo_top.runs.source import SourceState
 
 END_OF_RUN_STEP = 1 << 62
@@ -27,21 +28,20 @@ def gather_notes(sources: Collection[SourceState], clock: Sequence[Series]) -> G
     """
     by_step: list[ConsoleNote] = []
     by_rank: list[ConsoleNote] = []
-    deaths: list[ConsoleNote] = []
+    died = deaths(sources)
     for source in sorted(sources, key=lambda each: each.key):
-        if source.died and source.ended is not None:
-            text = source.ended.text[:MAX_EVIDENCE_CHARS]
-            deaths.append((END_OF_RUN_STEP, TextEvidence(DEATH, text), text))
         steps = _foreign_steps(source, clock)
         for line, found in source.evidence:
             if line.step is None:
-                at_end = not source.points or (source.died and found.kind in LAST_WORDS)
+                at_end = not source.points or (source in died and found.kind in LAST_WORDS)
                 by_step.append((END_OF_RUN_STEP if at_end else -1, found, line.text))
             elif steps is None:
                 by_step.append((line.step, found, line.text))
             else:
                 by_rank.append((bisect_right(steps, line.step), found, line.text))
-    return [*sorted(by_step, key=itemgetter(0)), *deaths], sorted(by_rank, key=itemgetter(0))
+    texts = [each.ended.text[:MAX_EVIDENCE_CHARS] for each in died if each.ended is not None]
+    last_words = [(END_OF_RUN_STEP, TextEvidence(DEATH, text), text) for text in texts]
+    return [*sorted(by_step, key=itemgetter(0)), *last_words], sorted(by_rank, key=itemgetter(0))
 
 
 def _foreign_steps(source: SourceState, clock: Sequence[Series]) -> Sequence[int] | None:

@@ -30,6 +30,7 @@ from ppo_top.runs.rows.row_judging import (
 from ppo_top.runs.rows.row_merge import ConceptStream, RowMerger
 from ppo_top.runs.rows.timeline import SavedTimeline, Timeline
 from ppo_top.runs.rows.track import Track
+from ppo_top.runs.run_ends import deaths
 from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
 from ppo_top.settings import Settings
@@ -97,6 +98,7 @@ class Evaluation:
         self.is_over = False
         """Whether the run is known to have ended."""
         self._can_go_on = True
+        self._deaths = deaths(sources)
         notes = gather_notes(sources, selection.clock_series)
         self._rows = RowJudging(self.timeline, notes, selection.has_times)
         for stream in selection.streams:
@@ -163,6 +165,7 @@ class Evaluation:
     def refresh(self) -> bool:
         """Look for new points; False if they need a new evaluation."""
         is_current = self._can_go_on and self._selection.is_current()
+        is_current = is_current and self._deaths == deaths(self._sources)
         return is_current and (self._seal_ahead() or self._sealed.merger.refresh())
 
     def advance(self, deadline: float) -> bool:

@@ -227,6 +227,7 @@ def _saved_source(state: SourceState) -> SavedSource:
         cumulative=kind.cumulative,
         kept_open=kind.kept_open,
         points=state.points,
+        newest_step=state.newest_step,
         problem_count=state.problem_count,
         first_problems=state.problems[:1],
         left_out_values=state.left_out_values,

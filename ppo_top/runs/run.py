@@ -17,6 +17,7 @@ from ppo_top.model import Finding, Profile, State
 from ppo_top.runs.evaluation import ClosedRun, Evaluation
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.rows.timeline import Timeline
+from ppo_top.runs.run_ends import standing_ends
 from ppo_top.runs.source import SourceState
 from ppo_top.settings import Settings
 
@@ -273,5 +274,5 @@ class Run:
 
     def first_ended(self) -> SourceState | None:
         """A source that says that the run has ended; a crash counts before completion."""
-        ended = [each for each in self.sources.values() if each.ended is not None]
+        ended = standing_ends(self.sources.values())
         return min(ended, key=lambda each: (each.ended.state.value, each.key), default=None)  # type: ignore[union-attr]

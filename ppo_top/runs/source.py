@@ -81,6 +81,7 @@ class SourceState:
         self.histograms: dict[str, Histogram] = {}
         """The newest one of each tag."""
         self.ended: RunEnd | None = None
+        self.newest_step = 0
         self.mtime = 0.0
         self.size = 0
         self.more = False
@@ -103,6 +104,7 @@ class SourceState:
         state.notes = list(saved.notes)
         state.counts_updates = saved.counts_updates
         state.points = saved.points
+        state.newest_step = saved.newest_step
         state.ended = saved.ended
         state.mtime = saved.mtime
         state.size, state.stamp = saved.stamp[0], saved.stamp
@@ -188,7 +190,7 @@ class SourceState:
         self.problems.clear()
         self.notes.clear()
         self.points = self.held_points = 0
-        self.problem_count = self.left_out_values = 0
+        self.problem_count = self.left_out_values = self.newest_step = 0
         self.ended = None
         self.is_unread = self.counts_updates = False
         self.new_facts = SourceFacts()
@@ -244,6 +246,7 @@ class SourceState:
                 fresh = True
             series.extend(points)
             facts.add_points(points, len(series))
+            self.newest_step = max(self.newest_step, points.steps[-1])
             self.points += len(points)
             self.held_points += len(points)
         return fresh
