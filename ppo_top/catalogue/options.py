@@ -13,6 +13,7 @@ from ppo_top.model import ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
 
 ANY_TRAINER = "*"
+ONLY = "!only"
 MAIN_ALGORITHMS = ("", "PPO", "GRPO", "RLOO", "GRPO/RLOO")
 """The algorithms of a trainer's plain lines; others have lines such as `sb3/SAC`."""
 
@@ -43,8 +44,20 @@ class Option(NamedTuple):
 @cache
 def options() -> tuple[Option, ...]:
     """Every line of the table."""
+    lines = (cells for cells in _rows() if cells[0] != ONLY)
+    return tuple(Option(*(*cells, "", "", "", "")[:5]) for cells in lines)
+
+
+@cache
+def option_families() -> Mapping[str, frozenset[str]]:
+    """Canonical name -> the families that have the option, of those that not all have."""
+    return {cells[1]: frozenset(cells[2].split()) for cells in _rows() if cells[0] == ONLY}
+
+
+@cache
+def _rows() -> tuple[list[str], ...]:
     text = (TABLES_FOLDER / "hyperparameters.tsv").read_text(encoding="utf-8")
-    return tuple(Option(*(*cells, "", "", "", "")[:5]) for _, cells in table_rows(text))
+    return tuple(cells for _, cells in table_rows(text))
 
 
 @cache

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 import pytest
@@ -94,6 +95,20 @@ def test_what_is_far_from_its_default_is_not_moved_further(batch_size: int, advi
     about = Profile("sb3", "on-policy", {"batch_size": batch_size}, algo="PPO")
     assert bool(fill_advice(["raise {batch_size}"], RuleContext(about))) is advised
     assert fill_advice(["lower {batch_size}"], RuleContext(about))
+
+
+@pytest.mark.parametrize("algorithm", ["DQN", "TD3", "SAC", ""])
+@pytest.mark.parametrize("trainer", ["sb3", "cleanrl", "script"])
+def test_a_learner_with_a_replay_buffer_is_told_of_no_rollouts(
+    trainer: str, algorithm: str
+) -> None:
+    """It has no rollouts of `n_steps`, and no epochs that a KL could end; its `n_steps` are others."""
+    family = "value-based" if algorithm == "DQN" else "off-policy"
+    context = RuleContext(Profile(trainer, family, {"n_steps": 3}, algo=algorithm))
+    options_of_rollouts = ["{n_steps}", "{rollouts}", "{target_kl}", "{n_epochs}", "{clip_range}"]
+    advice = "\n".join(fill_advice([*options_of_rollouts, "look"], context))
+    assert not re.search("n_steps|target_kl|n_epochs|clip", advice)
+    assert advice.endswith("look")
 
 
 def test_what_is_wrong_is_advised_with_the_run_s_own_value() -> None:

@@ -18,6 +18,7 @@ from ppo_top.catalogue import (
     canonical_names,
     option,
     option_default,
+    option_families,
     options,
     trainer_tables,
 )
@@ -98,6 +99,9 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
     def _advised(self, canonical: str) -> AdvisedOption | None:
         if canonical == "learning_rate" and "critic-rate" in self.context.facts:
             return None  # the size of policy updates does not depend on it
+        families = option_families().get(canonical)
+        if families is not None and self.context.family not in families:
+            return None
         own = current_value(self.context, canonical)
         moment = "at first" if _has_moved(self.context, canonical, own) else "now"
         known = _catalogue_option(self.trainer, canonical)
