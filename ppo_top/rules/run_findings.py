@@ -161,7 +161,7 @@ class RunFindings:
         return Finding(
             rule=rule.id,
             title=rule.title,
-            concepts=assessment.concepts or self._run.judged_as(rule.concepts),
+            concepts=assessment.concepts or self._metrics_of(rule),
             since=since,
             changes=[SeverityChange(mark, severity)],
             value=assessment.value,
@@ -171,6 +171,11 @@ class RunFindings:
             source=rule.source,
             is_event=rule.is_event,
         )
+
+    def _metrics_of(self, rule: Rule) -> tuple[str, ...]:
+        """What it judges, of what is logged; all that it may judge where the lack is the finding."""
+        others = self._run.judged_as(rule.judged_at or ())[:1]
+        return self._run.judged_as(rule.concepts) or others or rule.concepts
 
     def _milder(self, index: int) -> int:
         """By how many levels a rule is less severe: by one where it is told of a curriculum."""

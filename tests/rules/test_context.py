@@ -168,11 +168,12 @@ def test_a_history_counts_where_the_newest_row_has_a_value_of_it() -> None:
 
 
 def test_what_serves_as_the_reward_stands_in_its_place() -> None:
-    """A log of wins has no rewards to name."""
-    wins = context_of({"win_rate": lambda i: 0.01 * i})
-    assert wins.judged_as(("reward_mean", "entropy")) == ("win_rate", "entropy")
-    rewards = context_of({"reward_mean": float})
-    assert rewards.judged_as(("reward_mean", "entropy")) == ("reward_mean", "entropy")
+    """A log of wins has no rewards to name, and none names what it does not hold."""
+    named = ("reward_mean", "entropy", "approx_kl")
+    wins = context_of({"win_rate": lambda i: 0.01 * i, "entropy": 0.6})
+    assert wins.judged_as(named) == ("win_rate", "entropy")
+    rewards = context_of({"reward_mean": float, "entropy": 0.6})
+    assert rewards.judged_as(named) == ("reward_mean", "entropy")
 
 
 def test_a_speed_is_that_of_two_rows_of_a_segment() -> None:

@@ -11,6 +11,7 @@ from ppo_top.model import ConfigValue, Profile
 from tests.rules.cases import RuleCase, after, at, fallen
 from tests.rules.specifications import FLAT, UPDATE_MEANS
 from tests.rules.specifications_course import surprised
+from tests.rules.specifications_diagnoses import NO_SIZES
 from tests.rules.specifications_llm import FALLS, RISES, STILL
 from tests.rules.specifications_replay import NO_LOSS
 from tests.rules.test_rule_cases import ALL_CASES, about
@@ -77,6 +78,8 @@ WORDS = (
           {"ratio_mean": 1.0}),
     Words("updates-too-large", "KL to the reference up to 0.7 a token", JUMPED, {"approx_kl":
           after(36, 0.5, 0.01)}, "grpo"),
+    Words("updates-too-large", "updates too large: learning rate jumped, and", {**NO_SIZES, "lr":
+          after(36, 3e-2, 3e-4), "reward_mean": fallen}, {"clip_fraction": after(36, 0.6, 0.1)}),
     Words("updates-too-large", "learning rate 0.01 is high", {**LARGE, "lr": None}, {}, config=
           {"learning_rate": 0.01}, differs_config={"learning_rate": 1e-3}),
     Words("updates-too-large", "learning rate 0.01 is high", {**LARGE, "lr": None}, {"lr": 1e-3},

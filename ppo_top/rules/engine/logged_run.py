@@ -240,11 +240,10 @@ class LoggedRun:
         ]
 
     def judged_as(self, concepts: tuple[str, ...]) -> tuple[str, ...]:
-        """These metrics, with the one that serves as the reward in this run in its place."""
-        if self.reward_concept in ("", REWARD_CONCEPTS[0]):
-            return concepts
-        own = self.reward_concept
-        return tuple(own if name == REWARD_CONCEPTS[0] else name for name in concepts)
+        """Those of these metrics that are logged, with the one that serves as the reward for it."""
+        own = self.reward_concept or REWARD_CONCEPTS[0]
+        named = (own if name == REWARD_CONCEPTS[0] else name for name in concepts)
+        return tuple(name for name in named if name in self.histories)
 
     @property
     def ceiling(self) -> float | None:

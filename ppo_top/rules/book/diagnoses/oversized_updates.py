@@ -83,12 +83,14 @@ def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     kl, signs = max(_peak(run, "approx_kl"), _peak(run, "approx_kl_k1")), []
     if kl:
         signs.append(f"KL up to {num(kl)}")
-    else:
-        signs.append(f"KL to the reference up to {num(_peak(run, 'ref_kl_token'))} a token")
+    elif drift := _peak(run, "ref_kl_token"):
+        signs.append(f"KL to the reference up to {num(drift)} a token")
     if clip := _peak(run, "clip_fraction"):
         signs.append(f"up to {pct(clip)} clipped")
     if run.severity_of("ratio-off") >= WARN:
         signs.append(f"ratio {last_value_text(run, 'ratio_mean')}")
+    if not signs:
+        signs.append("learning rate jumped")
     message = f"updates too large: {', '.join(signs)}, and reward falls{_blamed_text(run)}"
     level, about = CRIT if _certain(run) else WARN, ("approx_kl", "clip_fraction", "reward_mean")
     return Assessment(level, kl, limits["kl"], message, concepts=_with_blamed(run, about))
