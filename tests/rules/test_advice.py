@@ -97,6 +97,15 @@ def test_what_is_far_from_its_default_is_not_moved_further(batch_size: int, advi
     assert fill_advice(["lower {batch_size}"], RuleContext(about))
 
 
+@pytest.mark.parametrize(("rate", "advised"), [(5.9e-4, True), (6.1e-4, False)])
+def test_a_learning_rate_above_its_default_is_not_raised(rate: float, advised: bool) -> None:
+    """SB3's default of 3e-4 learns; who doubled it does not learn for want of a larger one."""
+    about = Profile("sb3", "on-policy", {"learning_rate": rate}, algo="PPO")
+    raised = fill_advice(["raise {learning_rate:, by 10 times}"], RuleContext(about))
+    assert bool(raised) is advised
+    assert fill_advice(["lower {learning_rate:, by 10 times}"], RuleContext(about))
+
+
 @pytest.mark.parametrize("algorithm", ["DQN", "TD3", "SAC", ""])
 @pytest.mark.parametrize("trainer", ["sb3", "cleanrl", "script"])
 def test_a_learner_with_a_replay_buffer_is_told_of_no_rollouts(

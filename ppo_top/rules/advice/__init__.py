@@ -63,6 +63,9 @@ ROUNDING = 1e-3
 FAR_FROM_DEFAULT = 30.0
 """An option this many times its default, or less than this part of it, is moved no further off."""
 
+RAISED_RATE = 2.0
+"""A learning rate of so many times the trainer's default is not what keeps a run from learning."""
+
 COMPUTED_NOTE = "computed"
 """The note on options that are computed from others and cannot be set."""
 
@@ -189,14 +192,25 @@ def fill_advice(sentences: Iterable[str], run: RuleContext) -> tuple[str, ...]:
 def _goes_further_off(advice: str, named: AdviceOptions) -> bool:
     """Whether it moves an option further away that is already far from its default."""
     option_name, way = direction_of(advice, named.trainer.id) or ("", 0)
-    if option_name == "learning_rate":
-        return bool(rate_low(named.context) if way < 0 else rate_high(named.context))
     own = current_value(named.context, option_name) if option_name else None
     usual = option_default(named.trainer, option_name) if option_name else None
+    if option_name == "learning_rate":
+        return _rate_goes_further_off(own, usual, way, named.context)
     if not (isinstance(own, (int, float)) and isinstance(usual, (int, float))):
         return False
     low, high = sorted((own, usual))
     return low > 0 and high >= FAR_FROM_DEFAULT * low and (own > usual) == (way > 0)
+
+
+def _rate_goes_further_off(
+    own: ConfigValue | None, usual: ConfigValue | None, way: int, run: RuleContext
+) -> bool:
+    """The same of the learning rate, which is far from its default much sooner."""
+    if way < 0:
+        return bool(rate_low(run))
+    if isinstance(own, (int, float)) and isinstance(usual, (int, float)):
+        return own >= RAISED_RATE * usual
+    return bool(rate_high(run))
 
 
 FINDING_ADVICE = 6
