@@ -82,7 +82,7 @@ def reward_fall_row(timeline: Timeline) -> int | None:
         if not math.isfinite(value):
             continue
         history.push(row, value)
-        course.add_reward(row)
+        course.add_reward(timeline.mark(row))
         certain = course.drawdown > 6 * course.noise and history.count > 8
         if certain and course.lost_share > REWARD_FALL_SHARE:
             return row

@@ -91,7 +91,8 @@ class RunFindings:
         if finding is None:
             run.opened_rows[rule.id] = mark.row
             persistence.open_finding(len(self.all), run.updates)
-            since = persistence.first_bad_point(mark)
+            bad = persistence.first_bad_point(mark)
+            since = min(bad, assessment.since or bad, key=lambda each: each.row)
             self.all.append(self._new_finding(rule, assessment, shown, since, mark))
             self.all[-1].record_version(mark.row)
             self._raised.append(index)
@@ -173,7 +174,7 @@ class RunFindings:
         )
 
     def _metrics_of(self, rule: Rule) -> tuple[str, ...]:
-        """What it judges, of what is logged; all that it may judge where the lack is the finding."""
+        """What it judges, of what is logged; all of it where the lack is the finding."""
         others = self._run.judged_as(rule.judged_at or ())[:1]
         return self._run.judged_as(rule.concepts) or others or rule.concepts
 

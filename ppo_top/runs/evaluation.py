@@ -274,11 +274,6 @@ class Evaluation:
 
     def _drop_unsealed(self) -> None:
         """Remove the unsealed rows from the timeline."""
-        self._ahead, timeline = None, self.timeline
-        if len(timeline) == self.sealed_rows:
-            return
-        timeline.steps.truncate(self.sealed_rows)
-        timeline.times.truncate(self.sealed_rows)
-        timeline.restarts[:] = [row for row in timeline.restarts if row < self.sealed_rows]
-        for track in timeline.tracks.values():
-            track.truncate(track.count_until(self.sealed_rows - 1))
+        self._ahead = None
+        if len(self.timeline) > self.sealed_rows:
+            self.timeline.truncate(self.sealed_rows)

@@ -23,6 +23,7 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.grouping.locations import EVALUATION_NAME
 from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
 from ppo_top.runs.rows.row_merge import ConceptStream
+from ppo_top.runs.rows.timeline import EVALUATION_PREFIXES
 from ppo_top.runs.segments import StepMapping
 from ppo_top.runs.source import SourceState
 
@@ -278,7 +279,7 @@ def _best_streams(
 
 def _with_reward(streams: list[ConceptStream]) -> list[ConceptStream]:
     """The same; where there is nothing but evaluations, theirs is the reward that is judged."""
-    if all(each.concept.startswith(("eval_", "tag:eval/")) for each in streams):
+    if all(each.concept.startswith(EVALUATION_PREFIXES) for each in streams):
         for each in streams:
             if each.concept == "eval_reward_mean":
                 each.concept, each.sample = "reward_mean", Sample("evaluation")

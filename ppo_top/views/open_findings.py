@@ -30,14 +30,14 @@ EXPLAINED_BY = {"out-of-memory": ("crashed",)}
 
 
 class OpenFinding(NamedTuple):
-    """A finding as it was at a row, and for how many rows and seconds it had been open.
+    """A finding as it was at a row, and for how many updates and seconds it had been open.
 
-    `share` is the part of the run's rows so far, `axis` that of the run's steps.
+    `share` is the part of the run's updates so far, `axis` that of the run's steps.
     """
 
     finding: Finding
     severity: Severity
-    rows: int
+    updates: int
     seconds: float | None
     share: float
     axis: Axis
@@ -68,8 +68,8 @@ class OpenFinding(NamedTuple):
         """What it has cost: `36 updates (90 %), 48 s`; of an event, how long ago it was."""
         if self.finding.is_single:
             return self.age
-        updates = f"{plural(self.rows, 'update')} ({percent(self.share)})"
-        return f"{updates}, {duration(self.seconds)}" if self.seconds else updates
+        words = f"{plural(self.updates, 'update')} ({percent(self.share)})"
+        return f"{words}, {duration(self.seconds)}" if self.seconds else words
 
     @property
     def age(self) -> str:
@@ -78,29 +78,26 @@ class OpenFinding(NamedTuple):
         Of an event `2 updates ago`.
         """
         if self.finding.is_single:
-            return f"{plural(self.rows - 1, 'update')} ago" if self.rows > 1 else "this update"
-        updates = plural(self.rows, "update")
-        return f"{updates}, {duration(self.seconds)}" if self.seconds else updates
+            ago = self.updates - 1
+            return f"{plural(ago, 'update')} ago" if ago else "this update"
+        words = plural(self.updates, "update")
+        return f"{words}, {duration(self.seconds)}" if self.seconds else words
 
 
 def open_findings(run: Run, row: int) -> tuple[OpenFinding, ...]:
     """Worst first; what an open diagnosis explains and does not surpass is left out."""
     open_now = [(finding.as_of(row), severity) for finding, severity in open_at(run.findings, row)]
     explained = explaining_rules(open_now)
-    shown = [
-        OpenFinding(
-            finding,
-            severity,
-            row - finding.since.row + 1,
-            _age(run, finding, row),
-            (row - finding.since.row + 1) / (row + 1),
-            run.timeline.axis,
-            _value_now(run, finding, row),
-        )
-        for finding, severity in open_now
-        if finding.rule not in explained
-    ]
-    return tuple(sorted(shown, key=_worst_first))
+    shown = [pair for pair in open_now if pair[0].rule not in explained]
+    return tuple(sorted((_opened(run, row, *pair) for pair in shown), key=_worst_first))
+
+
+def _opened(run: Run, row: int, finding: Finding, severity: Severity) -> OpenFinding:
+    timeline = run.timeline
+    updates = timeline.count_updates(row, finding.since.row)
+    seconds, share = _age(run, finding, row), updates / timeline.count_updates(row)
+    now = _value_now(run, finding, row)
+    return OpenFinding(finding, severity, updates, seconds, share, timeline.axis, now)
 
 
 def explaining_rules(open_now: Iterable[tuple[Finding, Severity]]) -> dict[str, str]:

@@ -39,7 +39,7 @@ def run_progress(run: Run, row: int) -> Progress:
         axis=run.timeline.axis,
         step=step,
         total=total,
-        updates=row + 1,
+        updates=run.timeline.count_updates(row),
         speed=speed,
         eta_s=(total - step) / speed if total and speed and total > step else None,
         first_time=_unix(run.timeline.times[0]),

@@ -111,7 +111,7 @@ def test_a_learning_rate_above_its_default_is_not_raised(rate: float, advised: b
 def test_a_learner_with_a_replay_buffer_is_told_of_no_rollouts(
     trainer: str, algorithm: str
 ) -> None:
-    """It has no rollouts of `n_steps`, and no epochs that a KL could end; its `n_steps` are others."""
+    """It has no rollouts, and no epochs that a KL could end; its `n_steps` are others."""
     family = "value-based" if algorithm == "DQN" else "off-policy"
     context = RuleContext(Profile(trainer, family, {"n_steps": 3}, algo=algorithm))
     options_of_rollouts = ["{n_steps}", "{rollouts}", "{target_kl}", "{n_epochs}", "{clip_range}"]

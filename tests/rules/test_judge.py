@@ -89,6 +89,27 @@ def test_a_run_diverged_when_its_values_were_no_longer_numbers() -> None:
     assert diagnosis.as_of(37).first_sign.row == 30
 
 
+def test_a_frozen_policy_is_dated_by_the_first_update_that_changed_nothing() -> None:
+    """Not by the entropy, which was low for long while the policy still learned."""
+    columns = {
+        **CTRL_COLUMNS,
+        "entropy": lambda i: 0.69 if i < 10 else 0.05 if i < 30 else 1e-9,
+        "approx_kl": lambda i: 0.01 if i < 30 else 0.0,
+        "clip_fraction": lambda i: 0.1 if i < 30 else 0.0,
+        "reward_mean": lambda i: 20.0 + 5.0 * i if i < 26 else 10.0,
+    }
+    found = findings(profile(), draw_rows(columns, 50))
+    assert first_finding(found, "entropy-collapsed").since.row == 10
+    assert first_finding(found, "policy-collapsed").since.row == 30
+
+
+def test_a_fall_is_dated_by_the_first_low_reward() -> None:
+    """It takes three low ones to be sure, so the finding opens two updates later."""
+    columns = {**CTRL_COLUMNS, "reward_mean": lambda i: 20.0 + 5.0 * i if i < 40 else 10.0}
+    fall = first_finding(findings(profile(), draw_rows(columns)), "reward-crash")
+    assert (fall.since.row, fall.opened.row) == (40, 42)
+
+
 def test_a_finding_is_an_interval() -> None:
     """It opens, may grow more severe, and clears when the value has come back for long enough."""
     high = {1: 0.05, 2: 0.4}

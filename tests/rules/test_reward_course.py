@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 import pytest
 
-from ppo_top.model import Sample
+from ppo_top.model import Mark, Sample
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward.course import RewardCourse
 from ppo_top.rules.engine.reward.point_means import PointMeans
@@ -20,7 +20,7 @@ def course_of(rewards: Iterable[float]) -> RewardCourse:
     course = RewardCourse(history, None, Sample("update"))
     for row, reward in enumerate(rewards):
         history.push(row, reward)
-        course.add_reward(row)
+        course.add_reward(Mark(row, row, math.nan))
     return course
 
 

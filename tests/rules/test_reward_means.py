@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import pytest
 
-from ppo_top.model import Profile, Sample, Severity
+from ppo_top.model import Mark, Profile, Sample, Severity
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward.course import RewardCourse
 from ppo_top.rules.engine.reward.means import fall_at_end, mean_falls
@@ -26,7 +27,7 @@ def reward_of(values: list[float]) -> RewardCourse:
     reward = RewardCourse(history, None, Sample("update"))
     for row, value in enumerate(values):
         history.push(row, value)
-        reward.add_reward(row)
+        reward.add_reward(Mark(row, row, math.nan))
     return reward
 
 

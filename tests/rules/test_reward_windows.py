@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from ppo_top.model import Sample
+from ppo_top.model import Mark, Sample
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward.course import FALLEN, GAINED, UNLEARNED, RewardCourse
 from tests.rules.test_reward_course import course_of, drawn
@@ -26,7 +26,9 @@ def sampled(
         history.push(row, reward)
         # a length that never divides the steps: what is new in a mean cannot be computed
         course.add_reward(
-            row, int(LENGTH * each * (row + 1)) - 37 * (each > 0), LENGTH if each else None
+            Mark(row, row, math.nan),
+            int(LENGTH * each * (row + 1)) - 37 * (each > 0),
+            LENGTH if each else None,
         )
     return course
 
@@ -124,7 +126,7 @@ def test_flat_takes_three_measurements(rows: int, told: bool) -> None:
     course = RewardCourse(history, None, Sample("window", 100))
     for row in range(rows):
         history.push(row, sum(episodes[row : row + 100]) / 100)
-        course.add_reward(row, int(LENGTH) * (100 + row), LENGTH)
+        course.add_reward(Mark(row, row, math.nan), int(LENGTH) * (100 + row), LENGTH)
     assert not course.rising
     assert (course.looks >= 3.0, course.flat) == (told, told)
 

@@ -150,6 +150,36 @@ def test_a_stalled_run_is_to_be_watched(tmp_path: Path) -> None:
     assert not view.verdict.is_trouble
 
 
+@pytest.mark.parametrize(
+    ("head", "rows", "updates"),
+    [
+        # SB3's EvalCallback writes rows of its own, with the losses of the update before
+        ("rollout/ep_rew_mean,eval/mean_reward,train/loss", ("1,,0.1", ",2,0.1"), 20),
+        # a script evaluates at the step of an update
+        ("rollout/ep_rew_mean,eval/mean_reward,train/loss", ("1,,0.1", "1,2,0.1"), 40),
+        # nothing but evaluations is logged
+        ("eval/mean_reward", ("1", "2"), 40),
+    ],
+)
+def test_a_row_that_an_evaluation_wrote_is_no_update(
+    tmp_path: Path, head: str, rows: tuple[str, str], updates: int
+) -> None:
+    """A trainer counts it as none: neither up to a row nor in the age of a finding."""
+    table = [f"{head},time/total_timesteps", *(f"{rows[n % 2]},{100 * n}" for n in range(40))]
+    (tmp_path / "progress.csv").write_text("\n".join(table) + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    assert make_run_view(run).progress.updates == updates
+    assert make_run_view(run, 19).progress.updates == updates // 2
+
+
+def test_the_age_of_a_finding_counts_no_evaluations() -> None:
+    """The reward is at its ceiling since an evaluation, and one update after it."""
+    view = make_run_view(demo("sb3_cartpole"))
+    (ceiling,) = (each for each in view.open_findings if each.finding.rule == "at-ceiling")
+    assert (ceiling.updates, ceiling.share) == (1, 1 / 40)
+    assert len(view.timeline) - ceiling.finding.since.row == 2
+
+
 def test_only_where_higher_is_better_is_there_a_best_value() -> None:
     """The lowest loss of a dead policy is no achievement, nor is a single evaluation."""
     for name in ("sb3_cartpole_lr3e-2", "torch_cartpole", "trl_grpo"):

@@ -221,7 +221,7 @@ class LoggedRun:
             episodes = None
         else:
             step = max(step, logged)
-        reward.add_reward(self.mark.row, step, length, episodes)
+        reward.add_reward(self.mark, step, length, episodes)
 
     @property
     def in_self_play(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from ppo_top.model import Profile, Severity
+from ppo_top.model import Mark, Profile, Severity
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
@@ -25,7 +25,8 @@ class Assessment(NamedTuple):
 
     `level` is the severity of this point by itself (0: between the limits for raising and for
     clearing). `immediate` raises at once, without waiting for k of n points; `resolved` clears at
-    once. `concepts` are the metrics at fault, where the rule does not know them beforehand.
+    once. `concepts` are the metrics at fault, where the rule does not know them beforehand. `since`
+    is where what it states began, if that shows some points later.
     """
 
     level: int
@@ -36,6 +37,7 @@ class Assessment(NamedTuple):
     evidence: tuple[str, ...] = ()
     resolved: bool = False
     concepts: tuple[str, ...] = ()
+    since: Mark | None = None
 
     def eased(self, down_to: Severity) -> Assessment:
         """One level less severe, but no less than `down_to`; what raises at once stays as it is."""

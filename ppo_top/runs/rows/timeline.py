@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Collection
+
 from ppo_top.model import Axis, Mark
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.rows.timeline_column import SavedColumn, TimelineColumn
 from ppo_top.runs.rows.track import SavedTrack, Track
+
+TRAINING_REWARD = "reward_mean"
+EVALUATION_PREFIXES = ("eval_", "tag:eval/")
+"""How the concepts of evaluations begin, known and unknown ones."""
 
 
 class SavedTimeline(NamedTuple):
@@ -15,11 +22,15 @@ class SavedTimeline(NamedTuple):
     steps: SavedColumn
     times: SavedColumn
     restarts: list[int]
+    evaluations: list[int]
     tracks: list[SavedTrack]
 
 
 class Timeline:
     """Rows in order; `restarts` are the numbers of rows at which the run began again (resumed).
+
+    `evaluations` are those of rows that an evaluation wrote between two updates. SB3 writes the
+    losses of the update before into it, too, but no reward of training.
 
     An evicted run keeps only its newest rows (`drop_before`), under their old numbers.
     """
@@ -29,6 +40,7 @@ class Timeline:
         self.steps: TimelineColumn[int] = TimelineColumn("q")
         self.times: TimelineColumn[float] = TimelineColumn("d")
         self.restarts: list[int] = []
+        self.evaluations: list[int] = []
         self.tracks: dict[str, Track] = {}
 
     def __len__(self) -> int:
@@ -38,6 +50,28 @@ class Timeline:
     def is_whole(self) -> bool:
         """Whether no row was dropped."""
         return not self.steps.dropped
+
+    def note_evaluations(self, first: int, count: int, concepts: Collection[str]) -> None:
+        """Note rows from `first` on, which hold these concepts, if an evaluation wrote them."""
+        if TRAINING_REWARD in concepts or TRAINING_REWARD not in self.tracks:
+            return
+        if any(concept.startswith(EVALUATION_PREFIXES) for concept in concepts):
+            self.evaluations.extend(range(first, first + count))
+
+    def count_updates(self, last: int, first: int = 0) -> int:
+        """The updates among the rows `first` to `last`; at least one if there is a row."""
+        known = self.evaluations
+        evaluated = bisect_right(known, last) - bisect_left(known, first)
+        return max(last - first + 1 - evaluated, min(1, last - first + 1))
+
+    def truncate(self, count: int) -> None:
+        """Keep the first `count` rows only."""
+        self.steps.truncate(count)
+        self.times.truncate(count)
+        for numbers in (self.restarts, self.evaluations):
+            del numbers[bisect_left(numbers, count) :]
+        for track in self.tracks.values():
+            track.truncate(track.count_until(count - 1))
 
     def drop_before(self, until: int) -> None:
         """Drop the rows before row `until`; each track keeps its newest few points."""
@@ -54,13 +88,13 @@ class Timeline:
             for column in (self.steps, self.times)
         )
         tracks = [track.saved() for track in self.tracks.values()]
-        return SavedTimeline(self.axis, steps, times, self.restarts, tracks)
+        return SavedTimeline(self.axis, steps, times, self.restarts, self.evaluations, tracks)
 
     @classmethod
     def restored(cls, saved: SavedTimeline) -> Timeline:
         """A timeline of which only the newest rows are known."""
         timeline = cls(saved.axis)
-        timeline.restarts = saved.restarts
+        timeline.restarts, timeline.evaluations = saved.restarts, saved.evaluations
         timeline.steps.restore(saved.steps)
         timeline.times.restore(saved.times)
         for each in saved.tracks:

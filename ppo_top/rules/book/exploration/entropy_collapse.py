@@ -200,6 +200,6 @@ RULES = (
             "reward-crash",
             "returns-changed",
         ),
-        dated_by=("entropy-collapsed", "premature-convergence", "no-op-updates"),
+        dated_by=("no-op-updates",),
     ),
 )

@@ -48,11 +48,11 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         deep = lost > limits["crit"] and in_noise > limits["crit_noise"]
         deep = deep and not _fell_too_far(run, lost, limits)
         if deep and (reward.lasting or reward.is_unprecedented(limits["crit_drawdowns"])):
-            return Assessment(CRIT, value, reward.best, message)
+            return Assessment(CRIT, value, reward.best, message, since=reward.low_since)
         if reward.is_unprecedented(limits["drawdowns"]):
-            return Assessment(WARN, value, reward.best, message)
+            return Assessment(WARN, value, reward.best, message, since=reward.low_since)
     if reward.lasting:
-        return Assessment(WARN, value, reward.best, message)
+        return Assessment(WARN, value, reward.best, message, since=reward.low_since)
     return _fell_in_means(run, reward, limits) or borderline(value)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from ppo_top.model import UNKNOWN_SAMPLE, Sample
+from ppo_top.model import NO_STEP, UNKNOWN_SAMPLE, UNKNOWN_TIME, Mark, Sample
 from ppo_top.rules.engine.history import TREND_VALUES, History
 from ppo_top.rules.engine.reward.ceiling import is_at_ceiling
 from ppo_top.rules.engine.reward.episode_blocks import RewardPoint
@@ -75,9 +75,10 @@ class RewardCourse:
     `smooth` is the median of the last three points (`levels`: at each of the `recent` ones),
     `baseline` of the first three, `best` the highest `smooth` so far (at row `best_row`; since then
     `falls` drawdowns were made good), `gain` = best - baseline, `drawdown` = best - smooth.
-    `made_good` is the largest drawdown that was followed by a rise as high. `looks` is how many
-    independent measurements the points amount to: the rows of a moving mean overlap. `noise` is the
-    usual standard error of a point, 0 while unknown.
+    `made_good` is the largest drawdown that was followed by a rise as high. `low_since` is where
+    the newest real drawdown, of `low_points` points, began. `looks` is how many independent
+    measurements the points amount to: the rows of a moving mean overlap. `noise` is the usual
+    standard error of a point, 0 while unknown.
     """
 
     def __init__(
@@ -105,6 +106,8 @@ class RewardCourse:
         self.trough = self.made_good = self.rise = self.late_rise = 0.0
         self.gain = self.noise = 0.0
         self.low_points = self.longest_low = self.falls = 0
+        self.marks: tuple[Mark, ...] = ()
+        self.low_since = Mark(0, NO_STEP, UNKNOWN_TIME)
         self.gained = False
 
     def copy(self, history: History) -> RewardCourse:
@@ -118,9 +121,9 @@ class RewardCourse:
         return other
 
     def add_reward(
-        self, row: int, step: int = 0, length: float | None = None, counted: float | None = None
+        self, mark: Mark, step: int = 0, length: float | None = None, counted: float | None = None
     ) -> None:
-        """Update with the value just added to the history.
+        """Update with the value just added to the history, at the row `mark`.
 
         `step` counts from the start of the log, `length` is the mean length of episodes, `counted`
         the trainer's own count of them, where these are logged.
@@ -136,14 +139,15 @@ class RewardCourse:
         count = history.count
         points = new or []
         for number, point in enumerate(points, 1):
-            self._add_point(point, row, count * number // len(points))
+            self._add_point(point, mark, count * number // len(points))
 
-    def _add_point(self, point: RewardPoint, row: int, count: int) -> None:
+    def _add_point(self, point: RewardPoint, mark: Mark, count: int) -> None:
         """Add a point that ends with the `count`-th reward."""
         value, recent = point.value, self.recent
         self.points += 1
         self.looks += 1.0 / self.source.rows_per_window
         self.excess = point.excess
+        self.marks = (*self.marks[-2:], mark)
         self.trend.push(value)
         begins_block = self.means.add(value)
         if self.points <= FIRST_POINTS:
@@ -156,7 +160,7 @@ class RewardCourse:
         if self.points <= 3:
             self.baseline, self.start_excess = median(self.first), point.excess
         if smooth > self.best or self.points <= 3:  # the initial level is no gain
-            self._new_best(row, count)
+            self._new_best(mark.row, count)
         elif smooth < self.trough:
             self.trough = smooth
         elif smooth - self.trough > self.made_good:
@@ -166,7 +170,7 @@ class RewardCourse:
         self._measure_gain()
         if self.gained:
             self._measure_drawdown()
-        if self.best_row == row:
+        if self.best_row == mark.row:
             self.falls = 0
 
     def _new_best(self, row: int, count: int) -> None:
@@ -232,6 +236,8 @@ class RewardCourse:
             self.longest_low = max(self.longest_low, self.low_points)
             self.low_points = 0
         elif self.lost_share > LOW_SHARE and self._is_low():
+            if not self.low_points:
+                self.low_since = self.marks[0]
             self.low_points += 1
 
     def _is_low(self) -> bool:
