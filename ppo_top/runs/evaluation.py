@@ -1,50 +1,19 @@
-"""Evaluates a run's rows into a timeline and findings.
+"""What was found in a run: its rows and findings, as screen and reports read them.
 
-Sealed rows are judged once. Rows that may still grow (the newest ones) are judged by a copy of the
-judge; where they turn out to be complete as they were, the copy goes on from there, otherwise it is
-thrown away and they are judged again. So the findings depend only on what the logs hold, not on how
-the bytes were split or in which order they arrived: live, replay and check agree.
+`OngoingEvaluation` makes them from the logs; a `ClosedEvaluation` holds what was kept of them.
 """
 
 from __future__ import annotations
 
-import math
-import time
-from collections.abc import Callable, Collection, Iterator
-from itertools import chain
+from abc import ABC, abstractmethod
 
-from ppo_top.catalogue import MACHINE_GROUP, OTHER_GROUP, Trainer, concept, setting_name
+from ppo_top.catalogue import MACHINE_GROUP, OTHER_GROUP, Trainer, concept
 from ppo_top.model import ConfigValue, Finding, Profile
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
-from ppo_top.rules.judge import Judge
-from ppo_top.runs.console_notes import gather_notes
-from ppo_top.runs.machine_streams import MachineStream, machine_streams
-from ppo_top.runs.reward_curve import RewardCurve, extended_curve
-from ppo_top.runs.rows.row_judging import (
-    BLOCK_ROWS,
-    HASTY_BLOCK_ROWS,
-    Position,
-    RowJudging,
-)
-from ppo_top.runs.rows.row_merge import ConceptStream, RowMerger
+from ppo_top.rules.coverage import SkippedRule
+from ppo_top.runs.reward_curve import RewardCurve
 from ppo_top.runs.rows.timeline import SavedTimeline, Timeline
-from ppo_top.runs.rows.track import Track
-from ppo_top.runs.run_ends import deaths
 from ppo_top.runs.source import SourceState
-from ppo_top.runs.source_selection import SourceSelection, select_sources
-from ppo_top.settings import Settings
-
-MAX_UNSEALED_ROWS = 64
-"""Rows that may wait for a lagging source before they are sealed without it."""
-
-CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
-"""Settings that trainers log as a metric; the first value is the initial setting.
-
-A 0 is none: a schedule warms up from it, or it was rounded.
-"""
-
-_clock: Callable[[], float] = time.perf_counter
 
 
 class ClosedRun(NamedTuple):
@@ -58,97 +27,41 @@ class ClosedRun(NamedTuple):
     curve: RewardCurve = RewardCurve()
 
 
-class Evaluation:
-    """One pass over the rows of some sources, from the first to the newest.
+class Evaluation(ABC):
+    """The rows of a run so far, and what the rules have found in them."""
 
-    A run's streams, trainer and configuration are fixed at the start. If they change, or a point
-    turns up before a sealed row, `refresh` returns False: a new evaluation has to start over.
-    """
-
-    def __init__(self, sources: Collection[SourceState], settings: Settings) -> None:
-        self._sources = sources
-        self._selection = selection = select_sources(sources, settings.tags)
-        self.trainer = selection.trainer
-        self.config = self._gather_config(selection)
-        self.timeline = Timeline(selection.axis)
-        self.profile = Profile(
-            trainer_id=selection.trainer.id,
-            family=selection.trainer.family,
-            algo=selection.trainer.algo,
-            axis=selection.axis,
-            config=self.config,
-            threshold_overrides=settings.thresholds,
-            muted=settings.muted,
-            goal=settings.goal,
-            samples={stream.concept: stream.sample for stream in selection.streams},
-            tags={stream.concept: stream.tag for stream in selection.streams},
-        )
-        self.judge = Judge(self.profile, settings.rules)
-        self._findings = self.judge.findings
-        merger = RowMerger(selection.streams, selection.clock_series)
-        merger.refresh()
-        own = {stream.concept for stream in selection.streams}
-        machine = [each for each in machine_streams(sources) if each.concept not in own]
-        self._sealed = Position(merger, self.judge, machine)
-        """Where the rows end that cannot change any more."""
-        self._ahead: Position | None = None
-        """Behind the unsealed rows of the timeline; None if they have to be judged again."""
-        self.sealed_rows = 0
-        self._curve = RewardCurve()
-        self.is_over = False
-        """Whether the run is known to have ended."""
-        self._can_go_on = True
-        self._deaths = deaths(sources)
-        notes = gather_notes(sources, selection.clock_series)
-        self._rows = RowJudging(self.timeline, notes, selection.has_times)
-        for stream in selection.streams:
-            self.timeline.tracks[stream.concept] = Track(
-                stream.concept,
-                stream.tag,
-                stream.source,
-                () if stream in merger.episode_streams else stream.parts,
-                self.timeline,
-                stream.scale,
-                stream.offset,
-            )
-        for each in machine:
-            track = Track(each.concept, each.tag, each.source, (), self.timeline)
-            self.timeline.tracks[each.concept] = track
-
-    @classmethod
-    def restored(cls, closed: ClosedRun, settings: Settings) -> Evaluation:
-        """What was saved of the evaluation of a run; it cannot go on."""
-        evaluation = cls((), settings)
-        evaluation._can_go_on = False
-        evaluation.trainer, evaluation.config = closed.trainer, closed.config
-        evaluation.profile, evaluation._findings = closed.profile, closed.findings
-        evaluation.timeline = Timeline.restored(closed.timeline)
-        evaluation._curve = closed.curve
-        return evaluation
-
-    @classmethod
-    def of_findings(cls, findings: list[Finding], settings: Settings) -> Evaluation:
-        """Only what was found; it cannot go on."""
-        evaluation = cls((), settings)
-        evaluation._can_go_on, evaluation._findings = False, findings
-        return evaluation
-
-    def saved(self, keep: int) -> ClosedRun:
-        """What is left of it when its points are dropped, with the newest `keep` rows."""
-        timeline = self.timeline.saved(keep)
-        curve = self.reward_curve()
-        return ClosedRun(self.trainer, self.config, self.profile, self.findings, timeline, curve)
-
-    def reward_curve(self) -> RewardCurve:
-        """The reward over all rows so far; the points of sealed ones are read once."""
-        timeline, metrics = self.timeline, REWARD_CONCEPTS
-        self._curve = extended_curve(self._curve, timeline, self.sealed_rows, metrics)
-        return extended_curve(self._curve, timeline, len(timeline), metrics)
+    def __init__(
+        self,
+        trainer: Trainer,
+        config: dict[str, ConfigValue],
+        profile: Profile,
+        timeline: Timeline,
+    ) -> None:
+        self.trainer = trainer
+        self.config = config
+        self.profile = profile
+        self.timeline = timeline
 
     @property
+    @abstractmethod
     def findings(self) -> list[Finding]:
         """Every finding so far, in the order in which they opened."""
-        return self._findings
+
+    @abstractmethod
+    def reward_curve(self) -> RewardCurve:
+        """The reward over all rows so far."""
+
+    @abstractmethod
+    def skipped_rules(self) -> list[SkippedRule]:
+        """Rules that did not apply to the run so far, and why."""
+
+    @abstractmethod
+    def concept_of(self, source: SourceState, tag: str) -> str | None:
+        """The concept of a tag of a source, or None."""
+
+    @abstractmethod
+    def newest_of_machine(self) -> dict[str, float]:
+        """What was measured last of each metric of the machine, after the newest row, too."""
 
     @property
     def has_concepts(self) -> bool:
@@ -156,124 +69,37 @@ class Evaluation:
         names = (name for name, track in self.timeline.tracks.items() if len(track))
         return any(concept(name).group not in (OTHER_GROUP, MACHINE_GROUP) for name in names)
 
-    def concept_of(self, source: SourceState, tag: str) -> str | None:
-        """The concept of a tag of a source, or None."""
-        return self._selection.concepts.get((source.key, tag))
+    def saved(self, keep: int) -> ClosedRun:
+        """What is left of it when its points are dropped, with the newest `keep` rows."""
+        timeline = self.timeline.saved(keep)
+        curve = self.reward_curve()
+        return ClosedRun(self.trainer, self.config, self.profile, self.findings, timeline, curve)
 
-    # --- judging -----------------------------------------------------------------------------
 
-    def refresh(self) -> bool:
-        """Look for new points; False if they need a new evaluation."""
-        is_current = self._can_go_on and self._selection.is_current()
-        is_current = is_current and self._deaths == deaths(self._sources)
-        return is_current and (self._seal_ahead() or self._sealed.merger.refresh())
+class ClosedEvaluation(Evaluation):
+    """What was kept of a run whose points were dropped.
 
-    def advance(self, deadline: float) -> bool:
-        """Judge new rows until the deadline (`time.perf_counter`); True if all are judged."""
-        self._drop_unsealed()
-        is_done = False
-        while self._seal_rows(deadline):
-            is_done = self._judge_unsealed()
-            if is_done:
-                break
-            self._drop_unsealed()
-            merger = self._sealed.merger
-            if (key := merger.next_key()) is not None:
-                merger.lagging.update(merger.waiting_for(key))
-        if not is_done:
-            self.judge = self._sealed.judge
-        self._findings = self.judge.findings
-        return is_done
+    Which rules were skipped and what the tags mean is not kept: it is asked for reports, which are
+    made while a run has its points.
+    """
 
-    def _seal_rows(self, deadline: float) -> bool:
-        """Judge complete rows until the deadline; False if more of them are left."""
-        merger = self._sealed.merger
-        max_rows = HASTY_BLOCK_ROWS if deadline < math.inf else BLOCK_ROWS
-        while (key := merger.next_key()) is not None:
-            is_block = self._rows.append_block(self._sealed, key, max_rows)
-            if not is_block:
-                if merger.waiting_for(key):
-                    break
-                self._rows.append(self._sealed, key)
-            self.sealed_rows = len(self.timeline)
-            if not is_block and self.sealed_rows % 8:
-                continue
-            if _clock() > deadline:
-                return False
-        return True
-
-    def _seal_ahead(self) -> bool:
-        """Seal the unsealed rows as they were judged; False if one of them may be another now."""
-        ahead, self._ahead = self._ahead, None
-        if ahead is None or not self._is_complete(ahead):
-            return False
-        self._sealed, self.sealed_rows = ahead, len(self.timeline)
-        return True
-
-    def _is_complete(self, ahead: Position) -> bool:
-        """Whether every source has passed the newest row, and nothing belongs to rows before."""
-        if not (ahead.merger.refresh() and ahead.merger.has_sealed()):
-            return False
-        newest = self.timeline.times[-1]
-        return not any(each.pop_until(newest) is not None for each in ahead.machine)
-
-    def close(self, keep: int) -> None:
-        """Keep the findings, the newest `keep` sealed rows, and what judging on needs."""
-        self.reward_curve()
-        self._ahead = None
-        self.timeline.drop_before(self.sealed_rows - keep)
-        self._sealed.merger.drop_read()
-        for stream in self._sealed.machine:
-            stream.drop_read()
-        self.judge = self._sealed.judge
-
-    def newest_of_machine(self) -> dict[str, float]:
-        """What was measured last of each metric of the machine, after the newest row, too."""
-        newest = ((stream.concept, stream.newest()) for stream in self._sealed.machine)
-        return {concept: value for concept, value in newest if value is not None}
+    def __init__(self, closed: ClosedRun) -> None:
+        timeline = Timeline.restored(closed.timeline)
+        super().__init__(closed.trainer, closed.config, closed.profile, timeline)
+        self._closed = closed
 
     @property
-    def read_series(self) -> set[int]:
-        """The `id` of each series that is read."""
-        streams: Iterator[ConceptStream | MachineStream]
-        streams = chain(self._selection.streams, self._sealed.machine)
-        return {id(part) for stream in streams for part in stream.parts}
+    def findings(self) -> list[Finding]:
+        return self._closed.findings
 
-    def _gather_config(self, selection: SourceSelection) -> dict[str, ConfigValue]:
-        """Settings under canonical names; the better ranked source wins."""
-        config: dict[str, ConfigValue] = {}
-        for source in sorted(self._sources, key=lambda each: (-each.rank, each.key)):
-            for key, value in source.config.items():
-                config.setdefault(setting_name(key, selection.trainer), value)
-        for stream in selection.streams:
-            name = CONFIG_FROM_TRACKS.get(stream.concept)
-            first = next((part.values[0] for part in stream.parts if part.values), None)
-            if name is not None and name not in config and first and first == first:
-                config[name] = stream.offset + stream.scale * first
-        return config
+    def reward_curve(self) -> RewardCurve:
+        return self._closed.curve
 
-    def _judge_unsealed(self) -> bool:
-        """Judge the rows that may still grow by a copy of the judge; False if too many wait."""
-        sealed, rows = self._sealed, self._rows
-        is_whole = sealed.merger.next_key() is None and rows.has_passed_notes(sealed)
-        if is_whole and not self.is_over:
-            self.judge = sealed.judge
-            return True
-        ahead = sealed.copy()
-        while (key := ahead.merger.next_key()) is not None:
-            if len(self.timeline) - self.sealed_rows >= MAX_UNSEALED_ROWS:
-                return False
-            rows.append(ahead, key)
-        if not self.is_over and rows.has_passed_notes(ahead):
-            self._ahead = ahead
-        rows.pass_notes(ahead, None)
-        if self.is_over:
-            ahead.judge.end_run()
-        self.judge = ahead.judge
-        return True
+    def skipped_rules(self) -> list[SkippedRule]:
+        return []
 
-    def _drop_unsealed(self) -> None:
-        """Remove the unsealed rows from the timeline."""
-        self._ahead = None
-        if len(self.timeline) > self.sealed_rows:
-            self.timeline.truncate(self.sealed_rows)
+    def concept_of(self, source: SourceState, tag: str) -> str | None:
+        return None
+
+    def newest_of_machine(self) -> dict[str, float]:
+        return {}

@@ -14,8 +14,9 @@ from collections.abc import Container, Mapping
 from ppo_top.catalogue import total_steps
 from ppo_top.files.update import SavedRun
 from ppo_top.model import Finding, Profile, State
-from ppo_top.runs.evaluation import ClosedRun, Evaluation
+from ppo_top.runs.evaluation import ClosedEvaluation, ClosedRun, Evaluation
 from ppo_top.runs.liveness import run_status
+from ppo_top.runs.ongoing_evaluation import OngoingEvaluation
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run_ends import standing_ends
 from ppo_top.runs.source import SourceState
@@ -63,9 +64,10 @@ class Run:
         """The number of the job by which a worker judges it; 0: it is judged here."""
         self.saved: SavedRun | None = None
         """Where the cache keeps it as it is; None if it does not."""
-        self.evaluation = Evaluation((), settings)
+        self.evaluation: Evaluation = OngoingEvaluation((), settings)
         """The one that is shown."""
-        self._next: Evaluation | None = None
+        self._ongoing: OngoingEvaluation | None = None
+        """The one that judges new rows: that one, or a new one which has not caught up with it."""
         self._stale = True
         self._reported: tuple[int, dict[str, str]] | None = None
         """points, and logs with the reasons, when it was reported"""
@@ -94,17 +96,20 @@ class Run:
         """Show what is remembered of a run whose logs have not changed since it was judged."""
         self.saved, self.judged, self._stale, self.is_over = saved, True, False, saved.is_over
         if closed is not None:
-            self.evaluation = Evaluation.restored(closed, self.settings)
+            self._show_closed(closed)
         self.version += 1
 
     def close(self, closed: ClosedRun, is_over: bool) -> None:
         """Show what was found elsewhere; points are dropped, the next ones start over."""
         for source in self.sources.values():
             source.drop_points()
-        self.evaluation = Evaluation.restored(closed, self.settings)
+        self._show_closed(closed)
         self.judged, self._stale, self.is_over = True, False, is_over
         self.unjudged_points = self.job = 0
         self.version += 1
+
+    def _show_closed(self, closed: ClosedRun) -> None:
+        self.evaluation, self._ongoing = ClosedEvaluation(closed), None
 
     # --- judging -----------------------------------------------------------------------------
 
@@ -113,8 +118,8 @@ class Run:
         if self.judged:
             return True
         self.version += 1
-        work = self._next or self.evaluation
-        if self._stale or not work.refresh():
+        work = self._ongoing
+        if self._stale or work is None or not work.refresh():
             if self.is_partial:
                 self.needs_reread = not self.awaiting_reread
                 self.judged = True  # as far as possible for now
@@ -124,8 +129,8 @@ class Run:
         self.judged = work.advance(deadline)
         if self.judged:
             self.unjudged_points = 0
-        if work is self._next and self._has_caught_up(work):
-            self.evaluation, self._next = work, None
+        if self._is_catching_up and self._has_caught_up(work):
+            self.evaluation = work
         return self.judged
 
     def judge(self, deadline: float, ended: bool) -> bool:
@@ -145,7 +150,7 @@ class Run:
     @property
     def can_be_sent(self) -> bool:
         """Whether all of it can be judged elsewhere, from the beginning."""
-        begun = self._next is not None or len(self.timeline)
+        begun = self._is_catching_up or len(self.timeline)
         here = begun or self.job or self.judged or self._is_piped
         return not (here or self.has_more_to_read or self.is_partial)
 
@@ -153,14 +158,17 @@ class Run:
     def _is_piped(self) -> bool:
         return any(state.source.is_piped for state in self.sources.values())
 
-    def _start_evaluation(self) -> Evaluation:
+    def _start_evaluation(self) -> OngoingEvaluation:
         self._stale = False
-        evaluation = Evaluation(tuple(self.sources.values()), self.settings)
-        if len(self.timeline):
-            self._next = evaluation
-        else:
-            self.evaluation = evaluation
-        return evaluation
+        self._ongoing = OngoingEvaluation(tuple(self.sources.values()), self.settings)
+        if not len(self.timeline):
+            self.evaluation = self._ongoing
+        return self._ongoing
+
+    @property
+    def _is_catching_up(self) -> bool:
+        """Whether a new evaluation is made that is not shown yet."""
+        return self._ongoing is not None and self._ongoing is not self.evaluation
 
     def _has_caught_up(self, evaluation: Evaluation) -> bool:
         if len(evaluation.timeline) >= len(self.timeline):
@@ -170,7 +178,7 @@ class Run:
     @property
     def is_settled(self) -> bool:
         """Whether everything that its logs hold was read and judged."""
-        is_done = self.judged and not self._stale and self._next is None
+        is_done = self.judged and not (self._stale or self._is_catching_up)
         return is_done and not (self.has_more_to_read or self.needs_reread)
 
     # --- eviction ----------------------------------------------------------------------------
@@ -212,13 +220,12 @@ class Run:
     @property
     def can_drop_history(self) -> bool:
         """Whether points can be dropped: not during a new evaluation, and never of a pipe."""
-        return self._next is None and not self._stale and not self._is_piped
+        return not (self._is_catching_up or self._stale or self._is_piped)
 
     def drop_history(self) -> None:
         """Drop all but the newest rows and the unsealed ones; verdict and findings stay."""
         if self.can_drop_history:
-            self.evaluation.close(KEEP_ROWS)
-            read = self.evaluation.read_series
+            read = self._ongoing.drop_history(KEEP_ROWS) if self._ongoing is not None else ()
             for source in self.sources.values():
                 source.drop_unused(read)
             self.version += 1
@@ -227,7 +234,8 @@ class Run:
         """Keep only its findings, and what tells which logs belong to it: it was reported."""
         for source in self.sources.values():
             source.release()
-        self.evaluation = Evaluation.of_findings(self.findings, self.settings)
+        nothing = OngoingEvaluation((), self.settings).saved(keep=0)
+        self._show_closed(nothing._replace(findings=self.findings))
         self.version += 1
 
     @property

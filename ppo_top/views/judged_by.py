@@ -49,7 +49,7 @@ class JudgedBy(NamedTuple):
 def judged_by(run: Run) -> JudgedBy:
     """What the verdict on a run rests on."""
     mine = {rule.id for rule in RULES if run.profile.family in rule.families}
-    skipped = {each.rule for each in run.evaluation.judge.skipped_rules()}
+    skipped = {each.rule for each in run.evaluation.skipped_rules()}
     missing = tuple(concept for concept, _ in essential_values(run.profile)[1])
     return JudgedBy(len(mine - skipped), len(mine), missing, _suggested_tags(run.profile))
 

@@ -10,7 +10,7 @@ from ppo_top.model import Finding, Severity, Status, open_at
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
 from ppo_top.rules.engine.ranges import Band
-from ppo_top.runs.evaluation import CONFIG_FROM_TRACKS
+from ppo_top.runs.ongoing_evaluation import CONFIG_FROM_TRACKS
 from ppo_top.runs.rows.timeline import Timeline
 
 AT_CEILING_RULE = "at-ceiling"

@@ -10,11 +10,10 @@ import pytest
 
 from ppo_top.model import Mark
 from ppo_top.model.plain import from_plain, to_plain
-from ppo_top.runs.evaluation import ClosedRun, Evaluation
+from ppo_top.runs.evaluation import ClosedEvaluation, ClosedRun
 from ppo_top.runs.reward_curve import MAX_BINS, RewardCurve, extended_curve
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.rows.track import Track
-from ppo_top.settings import Settings
 from tests.support.growing_logs import grow_logs
 from tests.support.screens import read_session, write_unhealthy_run
 
@@ -81,7 +80,7 @@ def test_a_curve_outlives_the_points(tmp_path: Path) -> None:
     run.drop_history()
     assert not run.is_whole
     assert run.evaluation.reward_curve() == whole
-    restored = Evaluation.restored(from_plain(ClosedRun, plain), Settings())
+    restored = ClosedEvaluation(from_plain(ClosedRun, plain))
     assert restored.reward_curve() == whole
 
 

@@ -152,7 +152,7 @@ def _judged_by(run: Run) -> Iterator[str]:
 def skipped_lines(run: Run) -> Iterator[str]:
     """Which rules did not check a run, by reason."""
     reasons: dict[str, list[str]] = {}
-    for each in run.evaluation.judge.skipped_rules():
+    for each in run.evaluation.skipped_rules():
         reasons.setdefault(each.reason, []).append(each.rule)
     for reason, rules in sorted(reasons.items(), key=lambda item: -len(item[1])):
         if reason.startswith("not for"):  # the same for every run of the family: a count will do

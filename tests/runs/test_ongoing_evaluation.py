@@ -16,7 +16,7 @@ from ppo_top.model import Mark, Points, Row, Series
 from ppo_top.parsers.base import Format
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
-from ppo_top.runs.evaluation import MAX_UNSEALED_ROWS, Evaluation
+from ppo_top.runs.ongoing_evaluation import MAX_UNSEALED_ROWS, OngoingEvaluation
 from ppo_top.runs.source import SourceState
 from ppo_top.settings import Settings
 
@@ -56,17 +56,19 @@ def add(logs: list[SourceState], values: Iterable[LoggedValue]) -> None:
         state.points += 1
 
 
-def evaluated(logs: list[SourceState], earlier: Evaluation | None = None) -> Evaluation:
+def evaluated(
+    logs: list[SourceState], earlier: OngoingEvaluation | None = None
+) -> OngoingEvaluation:
     """The evaluation of everything in the logs, which goes on from an earlier one if it can."""
     tags = sum(len(log.series) for log in logs)
     known = len(earlier.timeline.tracks) if earlier is not None else 0
     if earlier is None or tags > known or not earlier.refresh():
-        earlier = Evaluation(logs, Settings())
+        earlier = OngoingEvaluation(logs, Settings())
     assert earlier.advance(math.inf)
     return earlier
 
 
-def outcome(evaluation: Evaluation) -> object:
+def outcome(evaluation: OngoingEvaluation) -> object:
     """Rows, values and findings, as text: NaN equals NaN."""
     tracks = {
         name: (list(track.rows), list(track.values))
