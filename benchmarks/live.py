@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from benchmarks.growing_logs import GrowingCsv
 from ppo_top.files.follower import Follower
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.pipeline import Pipeline, read_to_end
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
@@ -49,7 +50,7 @@ def update_cost(folder: Path, length: int, updates: int) -> UpdateCost:
         began = time.process_time()
         pipeline.step(follower.poll(), None, run.id, (run.id,))
         judged = time.process_time()
-        make_run_view(run, now=time.time())
+        make_run_view(run, None, run_status(run, time.time()))
         found.append(UpdateCost(1e3 * (judged - began), 1e3 * (time.process_time() - judged)))
     assert len(run.timeline) == length + updates, "an update was not read at once"
     return UpdateCost(*(statistics.median(each) for each in zip(*found, strict=True)))

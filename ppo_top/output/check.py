@@ -37,7 +37,7 @@ from ppo_top.output.reports.overview import PLAIN, OutputStyle
 from ppo_top.output.reports.run_report import RunIdentity, RunReport, RunSummary
 from ppo_top.output.reports.text_report import report_lines, run_summary, skipped_lines
 from ppo_top.runs.judge_queue import Reports
-from ppo_top.runs.liveness import StateFacts, state_facts, status_at
+from ppo_top.runs.liveness import StateFacts, run_status, state_facts, status_at
 from ppo_top.runs.load import Loader, open_loader
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
@@ -154,7 +154,7 @@ PART_MAKERS: Mapping[str, Callable[[Run, RunView], str]] = {
 
 def make_report(parts: Sequence[str], run: Run) -> MadeReport:
     """These parts of the report on a run that has all its points."""
-    view = make_run_view(run, None, time.time(), with_panels=False)
+    view = make_run_view(run, None, run_status(run, time.time()), with_panels=False)
     texts = {part: PART_MAKERS[part](run, view) for part in parts}
     return MadeReport(run_summary(run, view), state_facts(run), texts)
 

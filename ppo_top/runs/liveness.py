@@ -48,6 +48,9 @@ class RunStatus(NamedTuple):
     text: str
 
 
+LIVE = RunStatus(State.LIVE, "")
+
+
 class StateFacts(NamedTuple):
     """What the state of a run depends on besides the time of day.
 
@@ -66,6 +69,15 @@ class StateFacts(NamedTuple):
 def run_status(run: Run, now: float) -> RunStatus:
     """The state of a run at a time in unix seconds."""
     return status_at(state_facts(run), now)
+
+
+def logged_status(run: Run) -> RunStatus:
+    """The state of a run by its logs alone: live unless they say that it has not begun, or ended.
+
+    It asks nothing of the machine, nor the time.
+    """
+    settled = _settled(run)
+    return RunStatus(State(settled[0]), settled[1]) if settled is not None else LIVE
 
 
 def state_facts(run: Run) -> StateFacts:
@@ -103,7 +115,7 @@ def status_at(facts: StateFacts, now: float) -> RunStatus:
     # A file time in the future (a clock that jumped) counts as now.
     quiet = max(0.0, now - facts.last_change)
     if quiet <= facts.limit:
-        return RunStatus(State.LIVE, "")
+        return LIVE
     words = f"no new data for {duration(quiet)}"
     if quiet > max(ABANDONED_AFTER_S, 4 * facts.limit):
         return RunStatus(State.ENDED, f"{words} · no end-of-run marker")

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from ppo_top.catalogue import TAG_PREFIX
 from ppo_top.model import ConfigValue, Finding, Severity, State, Status, Verdict, open_at
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.runs.liveness import RunStatus, run_status
+from ppo_top.runs.liveness import LIVE, RunStatus, logged_status
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run import Run
 from ppo_top.text.format import healthy_text as range_text
@@ -99,16 +99,21 @@ class RunView(NamedTuple):
 
 
 def make_run_view(
-    run: Run, row: int | None = None, now: float = 0.0, *, with_panels: bool = True
+    run: Run,
+    row: int | None = None,
+    status: RunStatus | None = None,
+    *,
+    with_panels: bool = True,
 ) -> RunView:
     """A run as it was when `row` was its newest row (None: at its end).
 
-    `now` (unix seconds) decides whether a run seen at its end is still live, and nothing else.
-    Where no curves are drawn it does without panels.
+    `status` is that of now, for which somebody asked the clock and the processes (`run_status`);
+    without it a run is live unless its logs say that it has ended. Where no curves are drawn it
+    does without panels.
     """
     last = len(run.timeline) - 1
     at = last if row is None else min(row, last)
-    status = run_status(run, now) if at == last else RunStatus(State.LIVE, "")
+    shown = (status or logged_status(run)) if at == last else LIVE
     opened = open_findings(run, max(at, 0))
     rows = tuple(make_check_rows(run, at, opened))
     worst = verdict(run, at)
@@ -119,10 +124,10 @@ def make_run_view(
         path=run.path,
         trainer=run.evaluation.trainer.label,
         family=run.profile.family,
-        state=status.state,
-        state_text=status.text,
+        state=shown.state,
+        state_text=shown.text,
         verdict=worst,
-        headline=("Stalled; before: " if is_stalled_only(worst, status.state) else "")
+        headline=("Stalled; before: " if is_stalled_only(worst, shown.state) else "")
         + _headline(run, at, opened, rows),
         row=at if at >= 0 else None,
         at_end=at == last,

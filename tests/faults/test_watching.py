@@ -15,6 +15,7 @@ import pytest
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import State
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.views.run_view import make_run_view
@@ -253,12 +254,12 @@ def test_wrong_clocks_do_no_harm(tmp_path: Path, ahead: float) -> None:
         session.apply(follower.poll())
         session.judge()
         runs = list(session.runs.values())
-        return bool(runs) and make_run_view(runs[0], None, time.time()).progress.step == step
+        return bool(runs) and make_run_view(runs[0]).progress.step == step
 
     for first in (0, 20, 40):
         write(first)
         assert until(lambda first=first: sees(first + 19), 60)  # type: ignore[misc]
     (run,) = session.runs.values()
-    state = make_run_view(run, None, time.time()).state
+    state = run_status(run, time.time()).state
     assert state in ({State.LIVE} if ahead > 0 else {State.STALLED, State.DIED, State.ENDED})
     follower.close()

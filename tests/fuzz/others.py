@@ -15,6 +15,7 @@ from ppo_top.output.reports.text_report import report_lines
 from ppo_top.parsers import formats
 from ppo_top.parsers.shared.stores.protobuf import MalformedMessage, fields
 from ppo_top.rules.book import RULES
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings, UnusableSettingsError, load_settings
 from ppo_top.support import internal_errors
@@ -77,7 +78,8 @@ def fuzz_judge(given: bytes) -> None:
     session.assign_pending_logs()
     with mock.patch.object(internal_errors, "report_internal_error", raise_error):
         session.judge()
-    pairs = [(run, make_run_view(run, None, 2 * LAST_WRITE_S)) for run in session.runs.values()]
+    runs = session.runs.values()
+    pairs = [(run, make_run_view(run, None, run_status(run, 2 * LAST_WRITE_S))) for run in runs]
     assert all(json.loads(run_json_text(*pair)) for pair in pairs)
     assert all(list(report_lines(*pair)) for pair in pairs)
 

@@ -11,6 +11,7 @@ import pytest
 from ppo_top.files.follower import Follower
 from ppo_top.model import Mark, Severity, SeverityChange
 from ppo_top.model.plain import from_plain, to_plain
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
@@ -59,7 +60,7 @@ class CachedDirectory:
 
 def shown(run: Run) -> list[object]:
     """What lists, headers and the verdict show of a run that is not in view."""
-    view = make_run_view(run, None, now=2e9)
+    view = make_run_view(run, None, run_status(run, 2e9))
     steps = run.timeline.steps
     return [
         *(run.id, run.name, run.path, run.findings, to_plain(run.profile), run.evaluation.config),

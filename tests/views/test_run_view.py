@@ -13,6 +13,7 @@ from corpus.table import CORPUS_RUNS
 from ppo_top.catalogue import METRIC_GROUPS
 from ppo_top.model import Severity, State, Status
 from ppo_top.rules.judge import Judge
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.run import Run
 from ppo_top.views.run_view import CheckRow, RunView, make_run_view
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, WatchedDirectory, demo_runs, judged_rows
@@ -103,7 +104,7 @@ def test_a_run_without_points_has_a_view(tmp_path: Path) -> None:
     watched = WatchedDirectory(tmp_path)
     watched.finish()
     (run,) = watched.session.runs.values()
-    view = make_run_view(run, None, 0.0)
+    view = make_run_view(run)
     assert (view.verdict, view.row, view.progress.step) == ("unjudged", None, None)
 
 
@@ -143,7 +144,7 @@ def test_a_stalled_run_is_to_be_watched(tmp_path: Path) -> None:
         watched = WatchedDirectory(tmp_path)
         watched.finish()
         (run,) = watched.session.runs.values()
-        view = make_run_view(run, None, log.stat().st_mtime + 300)
+        view = make_run_view(run, None, run_status(run, log.stat().st_mtime + 300))
     assert view.state is State.STALLED
     assert view.headline_status is Status.WATCH
     assert view.headline.startswith("Stalled; before: ")

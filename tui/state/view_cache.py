@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from ppo_top.model import Severity, Verdict
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.text.format import steps
@@ -41,7 +42,7 @@ class ViewCache:
         if self._view is None or not (
             self._key == key or (allow_stale and self._is_recent_enough(run, row, now))
         ):
-            view = make_run_view(run, row, now)
+            view = make_run_view(run, row, run_status(run, now))
             if self.acknowledgements.notes:
                 view = with_acknowledged_last(self.acknowledgements, run, view)
             self._view, self._key, self._made_at = view, key, now

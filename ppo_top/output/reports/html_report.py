@@ -15,6 +15,7 @@ from ppo_top import __version__
 from ppo_top.model import NO_STEP, Axis, ConfigValue, Finding, Severity, Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.reports.svg_chart import svg_chart
+from ppo_top.runs.liveness import run_status
 from ppo_top.runs.run import Run
 from ppo_top.text.format import (
     clean,
@@ -99,7 +100,7 @@ def html_report(runs: Iterable[Run], now: float, *, with_settings: bool = False)
     """
     pages = []
     for number, run in enumerate(runs):
-        view = make_run_view(run, now=now)
+        view = make_run_view(run, None, run_status(run, now))
         pages.append(_run_page(run, view, f"run-{number}", with_settings=with_settings))
     pages.sort(key=lambda page: page.order)
     shown, title = pages[:MAX_RUNS], "ppo-top report"

@@ -106,7 +106,7 @@ def test_the_past_of_a_live_run_shows_later_marks_and_a_replay_does_not(sick: Ui
     sick.cursor.replay = True
     assert "✗" not in drawn_text(sick, 120, 34)[-2]
     run = sick.run
-    assert run is not None and make_run_view(run, 5, 0.0).verdict != "crit"
+    assert run is not None and make_run_view(run, 5).verdict != "crit"
 
 
 def test_the_other_runs_are_shown_as_they_were_at_that_time(make_ui_state: MakeUiState) -> None:
