@@ -52,7 +52,7 @@ class TagEntry(NamedTuple):
     `modifiers` (third column): `=`, `neg`, `pct`, `ms` and `1-x` convert the number, `bin` means
     one point per episode, `window:100` a mean of the last 100 episodes, `update` a mean of what one
     update collected, `zero-missing` that 0 is no measurement, `axis:...` what the steps count,
-    `ignore` neither drawn nor judged; others (`k1`, `binding`, ...) how it is computed.
+    `ignore` neither drawn nor judged.
     """
 
     tag: str

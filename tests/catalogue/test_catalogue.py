@@ -34,10 +34,8 @@ TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
 DIRECTIONS = {"up", "down", "band", "near 0", "near 1", "flat", "info", "mono"}
 WORDS = {
     "=", "neg", "pct", "ms", "1-x", "bin", "zero-missing",  # what is done to the number
-    "k1", "k2", "k3", "kl",  # how a KL is estimated
-    "binding", "outside",  # which clips count
+    "update",  # a mean of what one update collected
     "ignore",  # neither drawn nor judged
-    "half", "mse", "clipped", "scaled", "token", "prob", "cumulative", "update", "end",
 }  # fmt: skip
 
 
