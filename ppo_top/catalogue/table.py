@@ -40,9 +40,6 @@ SHARED_TABLES = {
 NO_CONCEPT = "-"
 """Marks a known tag that maps to no metric."""
 
-AXIS_PREFIX = "axis:"
-"""Prefix of the modifier for tags whose steps count something else than the run's."""
-
 _SCALES = {"neg": (-1.0, 0.0), "pct": (0.01, 0.0), "ms": (0.001, 0.0), "1-x": (-1.0, 1.0)}
 
 
@@ -51,8 +48,8 @@ class TagEntry(NamedTuple):
 
     `modifiers` (third column): `=`, `neg`, `pct`, `ms` and `1-x` convert the number, `bin` means
     one point per episode, `window:100` a mean of the last 100 episodes, `update` a mean of what one
-    update collected, `zero-missing` that 0 is no measurement, `axis:...` what the steps count,
-    `ignore` neither drawn nor judged.
+    update collected, `zero-missing` that 0 is no measurement, `ignore` neither drawn nor judged
+    (such as the same curve on another axis).
     """
 
     tag: str
@@ -74,13 +71,6 @@ class TagEntry(NamedTuple):
             if kind in ("bin", "window", "update"):
                 return Sample("episode" if kind == "bin" else kind, int(episodes or 0))
         return UNKNOWN_SAMPLE
-
-    @property
-    def axis(self) -> str | None:
-        """What the steps count, if not what the run counts."""
-        return next(
-            (w.removeprefix(AXIS_PREFIX) for w in self.modifiers if w.startswith(AXIS_PREFIX)), None
-        )
 
 
 class TagTable:

@@ -110,7 +110,7 @@ def _summarised(concept: str, summary: str) -> str:
 
 
 def _meaning_of_entry(entry: TagEntry, parameter: str) -> Meaning | None:
-    ignored = entry.axis is not None or IGNORE in entry.modifiers
+    ignored = IGNORE in entry.modifiers
     if entry.concept == NO_CONCEPT and not ignored:
         return None
     scale, offset = entry.scale

@@ -261,19 +261,19 @@ def test_points_an_episode_are_marked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("trainer", "tag", "axis"),
+    ("trainer", "tag"),
     [
-        ("rsl_rl", "Train/mean_reward/time", "seconds"),
-        ("rl_games", "rewards/iter", "epochs"),
-        ("rl_games", "rewards/time", "seconds"),
-        ("tianshou", "update/loss/mean", "gradient-steps"),
+        ("rsl_rl", "Train/mean_reward/time"),
+        ("rl_games", "rewards/iter"),
+        ("rl_games", "rewards/time"),
+        ("tianshou", "update/loss/mean"),
     ],
 )
-def test_other_axes_are_not_mixed_in(trainer: str, tag: str, axis: str) -> None:
+def test_other_axes_are_not_mixed_in(trainer: str, tag: str) -> None:
     """The same curve again, against seconds or epochs, is not another measurement of the run."""
     found = meaning(TRAINERS[trainer], tag)
     assert found is not None
-    assert (found.concept, entry_of(trainer, tag).axis) == ("ignore", axis)
+    assert found.concept == "ignore"
 
 
 def test_the_better_of_two_tags_comes_first() -> None:
