@@ -168,7 +168,7 @@ def _print_answer(options: argparse.Namespace, answer: Answer | None, fail_on: S
 
     style = _output_style(options)
     if options.output == STDOUT:
-        return print_answer(answer, fail_on=fail_on, style=style)
+        return print_answer(answer, fail_on, style)
     write_output(options.output, answer_text(answer, fail_on, style) + "\n")
     return answer_code(answer, fail_on)
 

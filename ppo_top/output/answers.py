@@ -12,7 +12,6 @@ import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TextIO
 
 from ppo_top.files.directory_tree import folder_stamp
 from ppo_top.files.tail import file_stamp
@@ -66,12 +65,10 @@ class AnsweredRun(NamedTuple):
     copy_of: str
 
 
-def print_answer(
-    answer: Answer, *, fail_on: Severity, style: OutputStyle, out: TextIO | None = None
-) -> int:
+def print_answer(answer: Answer, fail_on: Severity, style: OutputStyle) -> int:
     """Print what `check` prints; returns its exit code."""
     try:
-        print(answer_text(answer, fail_on, style), file=out, flush=True)
+        print(answer_text(answer, fail_on, style), flush=True)
     except BrokenPipeError:  # `| head` does not change the exit code
         discard_stdout()
     return answer_code(answer, fail_on)

@@ -1,10 +1,9 @@
-"""`ppo-top check`, once: judges what some paths hold, by way of the cache, and prints it."""
+"""`ppo-top check`, once: judges what some paths hold, by way of the cache."""
 
 from __future__ import annotations
 
 import json
 import math
-import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -13,11 +12,10 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from ppo_top.files.passed_over import UNASKED_NOTEBOOK
-from ppo_top.model import Severity, worst_first
+from ppo_top.model import worst_first
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import to_plain
 from ppo_top.output.answers import (
-    EXIT_ERROR,
     FACTS_PART,
     JSON_PART,
     SKIPPED_PART,
@@ -25,15 +23,12 @@ from ppo_top.output.answers import (
     TEXT_PART,
     Answer,
     AnsweredRun,
-    answer_parts,
     keep,
-    print_answer,
     restored_summary,
     run_report,
     summary_text,
 )
 from ppo_top.output.reports.json_report import run_json_text
-from ppo_top.output.reports.overview import PLAIN, OutputStyle
 from ppo_top.output.reports.run_report import RunIdentity, RunReport, RunSummary
 from ppo_top.output.reports.text_report import report_lines, run_summary, skipped_lines
 from ppo_top.runs.judge_queue import Reports
@@ -45,32 +40,6 @@ from ppo_top.settings import Settings
 from ppo_top.support.cache import Cache, verdict_scope
 from ppo_top.views.gather_facts import gather_facts
 from ppo_top.views.run_view import RunView, make_run_view
-
-
-def check(
-    paths: Sequence[Path],
-    settings: Settings,
-    *,
-    fail_on: Severity,
-    style: OutputStyle = PLAIN,
-    cache: Cache | None = None,
-    ended: bool = False,
-    active_s: float = math.inf,
-    stdin: BinaryIO | None = None,
-    out: TextIO | None = None,
-    err: TextIO | None = None,
-) -> int:
-    """Judge the runs below the paths, print the report and return the exit code.
-
-    `stdin` is a log or a paste, read to its end.
-    """
-    parts, err = answer_parts(style), err or sys.stderr
-    answer = judge_paths(
-        paths, settings, cache, parts, err, ended=ended, active_s=active_s, stdin=stdin
-    )
-    if answer is None:
-        return EXIT_ERROR
-    return print_answer(answer, fail_on=fail_on, style=style, out=out)
 
 
 def judge_paths(

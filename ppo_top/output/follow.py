@@ -166,12 +166,12 @@ def print_problem(err: TextIO, line: str) -> None:
         err.flush()
 
 
-def _print_event(event: RunEvent, style: OutputStyle, out: TextIO | None) -> None:
+def _print_event(event: RunEvent, style: OutputStyle) -> None:
     line = json.dumps(event)
     if style.format == "text":
         line = f"{time.strftime(TIME_FORMAT)} {event_line(event)}"
         line = coloured(line) if style.colour else line
-    print(line, file=out, flush=True)
+    print(line, flush=True)
 
 
 def event_line(event: RunEvent) -> str:
@@ -211,8 +211,6 @@ def follow(
     active_s: float = math.inf,
     beat_s: float = math.inf,
     on_existing: bool = False,
-    out: TextIO | None = None,
-    err: TextIO | None = None,
 ) -> int:
     """Watch the paths and print one line per change; SIGINT ends it with the code of `check`.
 
@@ -220,12 +218,11 @@ def follow(
     opened before they are written again. Every `beat_s` seconds an event says that it still looks.
     Events start the commands of the settings' hooks; `on_existing`: also what is there at first.
     """
-    err = err or sys.stderr
-    if is_unreachable(paths, err):
+    if is_unreachable(paths, sys.stderr):
         return EXIT_ERROR
     session = Session(settings, parallel=True)
-    hooks = Hooks(settings.hooks, partial(print_problem, err), existing=on_existing)
-    report = _reporting(session, hooks, beat_s, style, out)
+    hooks = Hooks(settings.hooks, partial(print_problem, sys.stderr), existing=on_existing)
+    report = _reporting(session, hooks, beat_s, style)
 
     def after_look() -> None:
         hooks.begin()
@@ -235,7 +232,7 @@ def follow(
         paths, patterns=settings.patterns, notebooks=settings.notebooks, active_s=active_s
     )
     try:
-        _look_until_unread(follower, session, report, after_look, out or sys.stdout, err)
+        _look_until_unread(follower, session, report, after_look)
         return EXIT_OK
     except KeyboardInterrupt:
         return exit_code(session.runs.values(), fail_on)
@@ -249,12 +246,12 @@ def follow(
 
 
 def _reporting(
-    session: Session, hooks: Hooks, beat_s: float, style: OutputStyle, out: TextIO | None
+    session: Session, hooks: Hooks, beat_s: float, style: OutputStyle
 ) -> Callable[[], None]:
     """What prints the changes since it was called last, and the beat if that is due."""
 
     def emit(event: RunEvent) -> None:
-        _print_event(event, style, out)
+        _print_event(event, style)
         hooks.take(event)
 
     reporter, beat = ChangeReporter(session, emit), Beat(beat_s, emit)
@@ -272,15 +269,13 @@ def _look_until_unread(
     session: Session,
     report: Callable[[], None],
     after_look: Callable[[], None],
-    out: TextIO,
-    err: TextIO,
 ) -> None:
-    """Look again and again, as long as somebody can read `out`; `after_look` waits for news."""
+    """Look again and again, as long as somebody reads; `after_look` waits for news."""
     # Load the watcher before printing: an interrupt during an import that creates classes
     # ends CPython by the signal, not with our exit code.
     follower.wait(0.0)
     problems: set[str] = set()
-    while not reader_is_gone(out):
+    while not reader_is_gone(sys.stdout):
         read_to_end(follower, session, report)
         after_look()
-        report_new_problems(follower, session, problems, err)
+        report_new_problems(follower, session, problems, sys.stderr)

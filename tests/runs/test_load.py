@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top.model import Severity
-from ppo_top.output.check import check
+from ppo_top.output.answers import answer_parts, answer_text
+from ppo_top.output.check import judge_paths
 from ppo_top.output.reports.overview import JSON, OutputStyle
 from ppo_top.runs import session as sessions
 from ppo_top.runs.judge_queue import Reports
@@ -24,10 +25,10 @@ from tests.support.screens import write_unhealthy_run
 
 def report_text(folder: Path, as_object: bool) -> str:
     """What `check` prints of a folder."""
-    out = io.StringIO()
     style = JSON if as_object else OutputStyle(verbose=True)
-    check([folder], Settings(), style=style, fail_on=Severity.CRIT, out=out, err=io.StringIO())
-    return re.sub(r"no new data for [\w ]+", "", out.getvalue())
+    answer = judge_paths([folder], Settings(), None, answer_parts(style), io.StringIO())
+    assert answer is not None
+    return re.sub(r"no new data for [\w ]+", "", answer_text(answer, Severity.CRIT, style))
 
 
 @pytest.mark.parametrize("as_object", [False, True])

@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top.model import Severity
-from ppo_top.output.check import check, judge_paths
+from ppo_top.output.answers import answer_parts, answer_text
+from ppo_top.output.check import judge_paths
 from ppo_top.output.export import export
 from ppo_top.output.reports.overview import JSON, overview
 from ppo_top.runs.session import Session
@@ -176,9 +177,11 @@ def test_every_command_counts_the_same_runs(tmp_path: Path) -> None:
         write.events(f"tb/PPO_{seed}", run)
         write.console(f"PPO_{seed}.log", run)
     write.copy("tb/PPO_1", "tb/PPO_1_copy")
-    out, err, table = io.StringIO(), io.StringIO(), io.StringIO()
-    check([tmp_path], Settings(), style=JSON, fail_on=Severity.CRIT, out=out, err=err)
-    report = {run["name"]: run for run in json.loads(out.getvalue())["runs"]}
+    err, table = io.StringIO(), io.StringIO()
+    answer = judge_paths([tmp_path], Settings(), None, answer_parts(JSON), err)
+    assert answer is not None
+    printed = json.loads(answer_text(answer, Severity.CRIT, JSON))
+    report = {run["name"]: run for run in printed["runs"]}
     assert report.keys() == {"PPO_1", "PPO_2", "PPO_3", "PPO_1_copy"}
     assert [name for name, run in report.items() if run["copy_of"]] == ["PPO_1_copy"]
     reasons = {source["path"]: source["joined_by"] for source in report["PPO_2"]["sources"]}
