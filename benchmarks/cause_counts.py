@@ -41,12 +41,15 @@ from ppo_top.rules.advice.causes import (
     is_text,
     symptoms_of,
 )
-from ppo_top.rules.advice.symptoms import UNCOUNTED_FACTS
+from ppo_top.rules.advice.setting_symptoms import SETTING_FACTS
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
 
 TABLE = Path(str(TABLES_FOLDER)) / "cause_counts.tsv"
+
+UNCOUNTED_FACTS = frozenset({"learned nothing, and no size of updates is logged", *SETTING_FACTS})
+"""Facts that choose what is advised: they repeat others, or prove a cause by themselves."""
 
 LEAST_REPORTS = 2
 """A symptom of fewer reports is left out."""

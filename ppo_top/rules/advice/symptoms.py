@@ -286,9 +286,6 @@ def grew_to_limit(run: RuleContext) -> bool | None:
     return cut and not grew and run.keeps_gain
 
 
-UNCOUNTED_FACTS = frozenset({"learned nothing, and no size of updates is logged", *SETTING_FACTS})
-"""Facts that choose what is advised: they repeat others, or prove a cause by themselves."""
-
 FACTS: Mapping[str, Fact] = {
     "learning rate far above its default": rate_high,
     "learning rate far below its default": rate_low,
