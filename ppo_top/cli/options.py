@@ -141,6 +141,8 @@ def refuse_among_logs(output: str, paths: Sequence[Path]) -> None:
     """UsageError if the file to write lies among the logs, or in no directory."""
     if output == STDOUT:
         return
+    if not output:
+        raise UsageError("an empty --output FILE: is a variable of the shell unset?")
     if lies_among(output, paths):
         raise UsageError(f"{output}: lies among the logs; give another directory")
     if not is_folder(Path(output).parent):
@@ -241,7 +243,9 @@ def read_settings(options: argparse.Namespace, paths: Sequence[Path]) -> Setting
     from ppo_top.runs.path_settings import settings_for
     from ppo_top.settings import UnusableSettingsError
 
-    own = Path(options.settings) if options.settings else None
+    if options.settings == "":
+        raise UsageError("an empty --settings FILE: is a variable of the shell unset?")
+    own = Path(options.settings) if options.settings is not None else None
     try:
         settings = settings_for(paths, own)
     except UnusableSettingsError as error:
