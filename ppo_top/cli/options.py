@@ -142,7 +142,7 @@ def refuse_among_logs(output: str, paths: Sequence[Path]) -> None:
     if output == STDOUT:
         return
     if not output:
-        raise UsageError("an empty --output FILE: is a variable of the shell unset?")
+        raise UsageError("an empty FILE to write: is a variable of the shell unset?")
     if lies_among(output, paths):
         raise UsageError(f"{output}: lies among the logs; give another directory")
     if not is_folder(Path(output).parent):

@@ -34,6 +34,8 @@ command can do anything.
 TAG_TRANSFORMS = ("neg", "pct", "ms", "1-x", "bin", "zero-missing")
 """What can be done to the numbers of a tag that is mapped to a metric."""
 MAX_HINT_CHARS = 300
+MAX_SHOWN_CHARS = 200
+"""Of a longer key or value only the beginning is shown."""
 
 KnownThresholds = Callable[[], Mapping[str, Iterable[str]]]
 """Gives the names of the thresholds of every rule; called only when a file names rules."""
@@ -193,11 +195,10 @@ class _SettingsReader:
         for tag, meaning in self._table("tags", value).items():
             concept, *transforms = (meaning.split() if isinstance(meaning, str) else []) or [""]
             if not self.is_concept(concept):
-                self._problem(
-                    f"tags.{tag!r}", f"unknown metric {_shown(meaning)}, see `ppo-top explain`"
-                )
+                what = f"unknown metric {_shown(meaning)}, see `ppo-top explain`"
+                self._problem(f"tags.{_shown(tag)}", what)
             elif unknown := [word for word in transforms if word not in TAG_TRANSFORMS]:
-                self._unknown(f"tags.{tag!r}", unknown[0], TAG_TRANSFORMS, "transform")
+                self._unknown(f"tags.{_shown(tag)}", unknown[0], TAG_TRANSFORMS, "transform")
             else:
                 tags[tag] = str(meaning)
         self.changes["tags"] = tags
@@ -219,7 +220,7 @@ class _SettingsReader:
             if not isinstance(pattern, str):
                 self._expected(where, "patterns in quotes", pattern)
             elif fault := find_pattern_fault(pattern):
-                self._problem(f"{where}: {pattern!r}"[:MAX_HINT_CHARS], fault)
+                self._problem(f"{where}: {_shown(pattern)}", fault)
             else:
                 patterns.append(pattern)
         return tuple(patterns)
@@ -232,7 +233,8 @@ class _SettingsReader:
                     raise re.error("no named groups, such as (?P<reward_mean>...)")
                 expressions.append(text)
             except (re.error, RecursionError, OverflowError) as error:
-                self._problem(f"console[{number}]", f"invalid regular expression: {error}")
+                what = f"invalid regular expression: {str(error)[:MAX_SHOWN_CHARS]}"
+                self._problem(f"console[{number}]", what)
         self.changes["console"] = tuple(expressions)
 
     def _hooks(self, value: object, before: Settings) -> None:
@@ -290,12 +292,13 @@ class _SettingsReader:
     def _unknown(self, where: str, key: str, names: Iterable[str], kind: str = "key") -> None:
         from difflib import get_close_matches
 
-        near = get_close_matches(key, list(names), 1, 0.5)
+        near = get_close_matches(key[:MAX_SHOWN_CHARS], list(names), 1, 0.5)
         hint = f", did you mean {near[0]!r}?" if near else f"; known: {', '.join(sorted(names))}"
-        self._problem(where, f"unknown {kind} {key!r}{hint if len(hint) < MAX_HINT_CHARS else ''}")
+        hint = hint if len(hint) < MAX_HINT_CHARS else ""
+        self._problem(where, f"unknown {kind} {_shown(key)}{hint}")
 
     def _expected(self, where: str, expected: str, value: object) -> None:
-        self._problem(where, f"expected {expected}, got {_shown(value)}"[:MAX_HINT_CHARS])
+        self._problem(where, f"expected {expected}, got {_shown(value)}")
 
     def _problem(self, where: str, what: str) -> None:
         line = ": ".join(part for part in (str(self.path), where, what) if part)
@@ -309,6 +312,7 @@ def _as_list(value: object) -> list[object]:
 def _shown(value: object) -> str:
     """A value of the file as text; some that can be written in TOML have none in Python."""
     try:
-        return repr(value)
+        text = repr(value)
+        return text if len(text) <= MAX_SHOWN_CHARS else f"{text[:MAX_SHOWN_CHARS]}..."
     except (ValueError, RecursionError):  # thousands of digits, of levels
         return "something too long to show"

@@ -133,16 +133,18 @@ def test_a_settings_file_that_is_named_and_missing_is_a_usage_error(
     assert "no.toml: no such file" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("option", ["--settings", "--output"])
+@pytest.mark.parametrize(
+    ("option", "what"), [("--settings", "--settings FILE"), ("--output", "FILE to write")]
+)
 def test_an_option_with_an_empty_file_is_a_usage_error(
-    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    option: str, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """`--settings "$FILE"` of a job that has not set it: own settings would be another verdict."""
     (tmp_path / "progress.csv").write_text("step,loss\n1,2\n")
     assert main(["check", option, "", str(tmp_path)]) == 2
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err == f"ppo-top: an empty {option} FILE: is a variable of the shell unset?\n"
+    assert said.err == f"ppo-top: an empty {what}: is a variable of the shell unset?\n"
 
 
 def test_a_directory_called_like_a_command_can_be_named(

@@ -206,6 +206,32 @@ def test_a_wrong_file_gets_one_line(
     assert expected in settings.problems[0]
 
 
+LONG = "k" * 200_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{LONG} = 1",
+        f"[rules.{LONG}]\nwarn = 1",
+        f"[rules.kl-high]\n{LONG} = 1",
+        f"[tags]\n{LONG} = 'x'",
+        f"[tags]\nx = '{LONG}'",
+        f"[tags]\nx = 'entropy {LONG}'",
+        f"goal = '{LONG}'",
+        f"[runs]\njoin = '{LONG}'",
+        f"console = ['(?P<{LONG[:999]}>.)(?P<{LONG[:999]}>.)']",
+        f"[display]\n{LONG} = 1",
+    ],
+    ids=lambda text: text[:12],
+)
+def test_of_what_is_long_the_line_shows_the_beginning(own: Read, text: str) -> None:
+    """A file that somebody else may have written does not fill the terminal."""
+    (problem,) = own(text).problems
+    assert "k" * 100 in problem
+    assert len(problem) < 1_000
+
+
 @pytest.mark.parametrize("word", TAG_TRANSFORMS)
 def test_every_transform_does_something(word: str) -> None:
     """The words for one's own tags are those of the catalogue's tables."""
