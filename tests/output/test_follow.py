@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.output.follow import ChangeReporter
+from ppo_top.output.follow import ChangeReporter, event_line
 from ppo_top.output.hook_runner import HookCall, HookRunner
 from ppo_top.output.hooks import Hooks
 from ppo_top.runs.pipeline import read_to_end
@@ -56,6 +56,40 @@ def test_follow_prints_a_finding_when_it_opens(tmp_path: Path) -> None:
         process.send_signal(signal.SIGINT)
         process.stdout.read()
         assert process.wait(10) == 1
+
+
+def test_a_directory_may_be_made_after_follow_was_started(tmp_path: Path) -> None:
+    """A job script starts it before the training: it says that it waits, and then finds the run."""
+    command = [
+        sys.executable,
+        "-m",
+        "ppo_top",
+        "check",
+        "--follow",
+        "--json",
+        str(tmp_path / "runs"),
+    ]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        said = process.stderr.readline()
+        assert said == f"ppo-top: {tmp_path}/runs: no such file or directory: waiting for it\n"
+        shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_lr", tmp_path / "runs" / "one")
+        assert json.loads(process.stdout.readline())["event"] == "run-started"
+        process.send_signal(signal.SIGINT)
+        process.stdout.read()
+        assert process.wait(10) == 1
+
+
+def test_a_finding_that_became_part_of_a_diagnosis_says_so(tmp_path: Path) -> None:
+    """Otherwise its line would be the one before, word for word."""
+    shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_lr", tmp_path / "run")
+    read, events = changes(tmp_path)
+    read()
+    lines = [event_line(each) for each in events]
+    (kl,) = (line for line in lines if "opened" in line and " kl-high " in line)
+    assert kl.endswith("(healthy <= 0.02) (part of learning-rate-too-high)")
+    assert not any("part of" in line for line in lines if " updates-too-large at" in line)
 
 
 def test_follow_prints_how_a_finished_run_ended(tmp_path: Path) -> None:
