@@ -49,23 +49,7 @@ def build(folder: str) -> None:
 def train(single: bool) -> None:
     """With a single minibatch `val/ratio_var` is the variance of one number: NaN."""
     import torch
-    import trl
-    from datasets import Dataset
-    from transformers import (
-        AutoModelForCausalLM,
-        AutoModelForSequenceClassification,
-        AutoTokenizer,
-        TrainerCallback,
-    )
-
-    torch.manual_seed(3)
-    old = trl.__version__.startswith("0.")
-    if old:
-        from trl.trainer.ppov2_config import PPOv2Config as Config
-        from trl.trainer.ppov2_trainer import PPOv2Trainer as Trainer
-    else:
-        from trl.experimental.ppo import PPOConfig as Config
-        from trl.experimental.ppo import PPOTrainer as Trainer
+    from transformers import TrainerCallback
 
     class Listen(TrainerCallback):
         """Keeps what every other callback gets too."""
@@ -75,13 +59,30 @@ def train(single: bool) -> None:
         ) -> None:
             seen.append((state.global_step, dict(logs or {})))
 
+    torch.manual_seed(3)
     seen: list[tuple[int, dict[str, object]]] = []
-    words = AutoTokenizer.from_pretrained("models", padding_side="left")
-    policy, reference = (AutoModelForCausalLM.from_pretrained("models/policy") for _ in range(2))
-    reward, value = (
-        AutoModelForSequenceClassification.from_pretrained("models/reward", num_labels=1)
-        for _ in range(2)
-    )
+    make_trainer(single, Listen()).train()
+    rows = [
+        point(key, step, number, None)
+        for step, logs in seen
+        for key, number in logs.items()
+        if isinstance(number, (int, float))
+    ]
+    write_expected(Path(), rows)
+
+
+def make_trainer(single: bool, callback: Any) -> Any:
+    """The trainer of the installed version, with the models that `build` has saved."""
+    import trl
+    from datasets import Dataset
+
+    old = trl.__version__.startswith("0.")
+    if old:
+        from trl.trainer.ppov2_config import PPOv2Config as Config
+        from trl.trainer.ppov2_trainer import PPOv2Trainer as Trainer
+    else:
+        from trl.experimental.ppo import PPOConfig as Config
+        from trl.experimental.ppo import PPOTrainer as Trainer
     prompts = [[(7 * i + k) % 60 for k in range(4)] for i in range(64)]
     data = Dataset.from_dict({"input_ids": prompts})
     config = Config(
@@ -102,27 +103,35 @@ def train(single: bool) -> None:
         use_cpu=True,
         seed=3,
     )
-    names = (
-        {"config": config, "tokenizer": words, "policy": policy, "ref_policy": reference}
-        if old
-        else {"args": config, "processing_class": words, "model": policy, "ref_model": reference}
-    )
-    trainer = Trainer(
-        **names,
+    names = ("config", "tokenizer", "policy", "ref_policy")
+    if not old:
+        names = ("args", "processing_class", "model", "ref_model")
+    words, policy, reference, reward, value = load_models()
+    return Trainer(
+        **dict(zip(names, (config, words, policy, reference), strict=True)),
         reward_model=reward,
         value_model=value,
         train_dataset=data,
         eval_dataset=data,
-        callbacks=[Listen()],
+        callbacks=[callback],
     )
-    trainer.train()
-    rows = [
-        point(key, step, number, None)
-        for step, logs in seen
-        for key, number in logs.items()
-        if isinstance(number, (int, float))
-    ]
-    write_expected(Path(), rows)
+
+
+def load_models() -> tuple[Any, Any, Any, Any, Any]:
+    """Tokenizer, policy, reference, reward model and critic, as `build` has saved them."""
+    from transformers import (
+        AutoModelForCausalLM,
+        AutoModelForSequenceClassification,
+        AutoTokenizer,
+    )
+
+    words = AutoTokenizer.from_pretrained("models", padding_side="left")
+    policy, reference = (AutoModelForCausalLM.from_pretrained("models/policy") for _ in range(2))
+    reward, value = (
+        AutoModelForSequenceClassification.from_pretrained("models/reward", num_labels=1)
+        for _ in range(2)
+    )
+    return words, policy, reference, reward, value
 
 
 def main() -> None:
