@@ -36,11 +36,12 @@ class Causes(NamedTuple):
     """The table of causes. `proofs`: fact -> cause; `vetoes`: (cause, fact) that never go together.
 
     `opposites` (both ways round) are never named together. `families` names those that a cause is
-    limited to. `texts` holds the lines of each cause, `by_sentence` the cause of each, and of
-    sentences of rules that name their causes themselves.
+    limited to. `firsts`: rule -> the cause that it measures. `texts` holds the lines of each cause,
+    `by_sentence` the cause of each, and of sentences of rules that name their causes themselves.
     """
 
     proofs: Mapping[str, str]
+    firsts: Mapping[str, str]
     vetoes: frozenset[tuple[str, str]]
     opposites: frozenset[tuple[str, str]]
     families: Mapping[str, frozenset[str]]
@@ -72,6 +73,7 @@ class CauseCounts(NamedTuple):
 def known_causes() -> Causes:
     """The table of causes."""
     proofs: dict[str, str] = {}
+    firsts: dict[str, str] = {}
     vetoes: set[tuple[str, str]] = set()
     opposites: set[tuple[str, str]] = set()
     families: dict[str, frozenset[str]] = {}
@@ -82,6 +84,8 @@ def known_causes() -> Causes:
             proofs[cells[0]] = cells[1]
         elif first == "!veto":
             vetoes.add((cells[0], cells[1]))
+        elif first == "!first":
+            firsts[cells[0]] = cells[1]
         elif first == "!opposite":
             opposites |= {(cells[0], cells[1]), (cells[1], cells[0])}
         elif first == "!says":
@@ -94,7 +98,7 @@ def known_causes() -> Causes:
             texts[first] = (*texts.get(first, ()), text)
     sentences |= {text.sentence: text.cause for some in texts.values() for text in some}
     pairs = frozenset(vetoes), frozenset(opposites)
-    return Causes(proofs, *pairs, families, texts, sentences)
+    return Causes(proofs, firsts, *pairs, families, texts, sentences)
 
 
 @cache

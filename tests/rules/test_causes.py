@@ -16,6 +16,7 @@ from ppo_top.rules.advice.causes import (
     cause_text,
     likely_causes,
     ranked_advice,
+    symptoms_of,
 )
 from ppo_top.rules.advice.contradictions import (
     direction_of,
@@ -445,9 +446,29 @@ def test_at_most_three_causes_and_a_look_where_they_are_close() -> None:
 def test_where_one_cause_is_far_likelier_no_look_is_needed() -> None:
     """A reward that is 0 in every row says so itself."""
     constant: DrawnColumns = {"reward_mean": 0.0, "ep_len": 100.0}
-    texts, look = likely_causes(judged({**CTRL_COLUMNS, **constant}).context)
+    texts, look = likely_causes(judged({**CTRL_COLUMNS, **constant}).context, "reward-never-moves")
     assert len(texts) > 1
     assert (texts[0].cause, look) == ("constant reward", "")
+
+
+def test_what_a_rule_measures_is_the_first_cause_of_it() -> None:
+    """A KL that is too high is that of large steps, whatever else may have led there."""
+    rises: DrawnColumns = {"reward_mean": lambda i: 18.0 * i - 1300.0, "clip_fraction": 0.33}
+    judge = judged({**CTRL_COLUMNS, **rises, "approx_kl": 0.05})
+    scores = cause_scores(symptoms_of(judge.context), judge.context.family)
+    assert next(iter(scores)) == "too little exploration"
+    (first, *others), _ = likely_causes(judge.context, "kl-high")
+    assert first.cause == "step too large"
+    assert "too little exploration" in [each.cause for each in others]
+    assert opened(judge, "kl-high").causes[0] == first.sentence
+
+
+def test_a_setting_that_proves_another_cause_stands_before_it() -> None:
+    """Nobody lowers a learning rate where exploring is punished by the settings."""
+    about = profile(ent_coef=-2.0)
+    judge = judged({**CTRL_COLUMNS, "approx_kl": 0.05}, about=about)
+    (first, *_), _ = likely_causes(judge.context, "kl-high")
+    assert first.cause == "too little exploration"
 
 
 def test_causes_are_those_of_the_moment() -> None:
@@ -610,8 +631,8 @@ def test_all_of_the_likeliest_cause_is_advised_and_the_first_of_others(
     run = RuleContext(profile())
     for row in draw_rows({**CTRL_COLUMNS, **changed}):
         run.add_row(row)
-    (first, *others), look = likely_causes(run)
-    sentences, remedies = ranked_advice(run)
+    (first, *others), look = likely_causes(run, "reward-never-moves")
+    sentences, remedies = ranked_advice(run, "reward-never-moves")
     assert sentences == (first.sentence, *(each.sentence for each in others))
     assert len(first.remedies) == 2 and bool(look) is close
     assert list(remedies) == [

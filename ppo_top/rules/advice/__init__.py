@@ -228,7 +228,7 @@ def explain_cause(
     if first is not None:
         causes, advice = first.causes, (*first.remedies, *own)
     elif rule.ranks_causes:
-        causes, templates = ranked_advice(run)
+        causes, templates = ranked_advice(run, rule.id)
         advice = (*fill_advice(templates, run), *own)
     else:
         return rule.causes, own

@@ -101,10 +101,17 @@ def _weight(counted: SymptomCounts, usual: float, cause: str, holds: bool) -> fl
     return math.log(share if holds else 1.0 - share)
 
 
-def likely_causes(run: RuleContext) -> tuple[list[CauseText], str]:
-    """The likeliest causes, and the look that tells the first two apart ("" if that is clear)."""
+def likely_causes(run: RuleContext, rule: str) -> tuple[list[CauseText], str]:
+    """The likeliest causes of what a rule has found, and the look that tells the first two apart.
+
+    The look is "" if that is clear.
+    """
     symptoms = symptoms_of(run)
     scores = cause_scores(symptoms, run.family)
+    measured = known_causes().firsts.get(rule, "")
+    if measured in scores:
+        others = {cause: score for cause, score in scores.items() if cause != measured}
+        scores = {measured: max(scores.values()), **others}
     ranked = without_opposites(scores)[:MOST_CAUSES]
     texts = [cause_text(cause, symptoms, run.family) for cause in ranked]
     close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)
@@ -119,9 +126,9 @@ def cause_text(cause: str, symptoms: Mapping[str, bool], family: str) -> CauseTe
     return next(text for text in texts if text.when in cases or symptoms.get(text.when))
 
 
-def ranked_advice(run: RuleContext) -> tuple[tuple[str, ...], Iterator[str]]:
+def ranked_advice(run: RuleContext, rule: str) -> tuple[tuple[str, ...], Iterator[str]]:
     """The likeliest causes as sentences, and templates of what to try, the first cause's first."""
-    texts, look = likely_causes(run)
+    texts, look = likely_causes(run, rule)
     return tuple(text.sentence for text in texts), _remedies(texts, look)
 
 
