@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from ppo_top.model import Axis, Finding, Mark
+from ppo_top.model import NO_STEP, Axis, Finding, Mark
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import Assessment, Rule
@@ -14,11 +14,13 @@ from ppo_top.text.format import count, dated, healthy_text
 
 
 def collect_evidence(rule: Rule, assessment: Assessment, run: RuleContext) -> tuple[str, ...]:
-    """The assessment's own lines, then the rule's related metrics and the reward."""
-    lines = [*assessment.evidence, *(_metric_line(run, concept) for concept in rule.related)]
+    """The assessment's own lines, then the rule's related metrics and the reward at this step."""
+    lines = [_metric_line(run, concept) for concept in rule.related]
     if "reward_mean" not in rule.concepts:
         lines.append(_reward_line(run))
-    return tuple(line for line in lines if line)
+    step = run.mark.step
+    at = f", at {dated(run.profile.axis, step)}" if step != NO_STEP else ""
+    return (*assessment.evidence, *(line + at for line in lines if line))
 
 
 def _metric_line(run: RuleContext, concept: str) -> str:

@@ -205,6 +205,7 @@ LLM_DIAGNOSIS_CASES = (
             "ref_kl_token": lambda i: 0.01 * i,
             "resp_len_mean": lambda i: 100 + 2.0 * i,
             "reward_mean": rising_reward,
+            "reward_component_mean{lab/reward-model}": rising_reward,
         },
         {"ref_kl_token": lambda i: 0.01 * i, "reward_mean": rising_reward},
         WATCH,

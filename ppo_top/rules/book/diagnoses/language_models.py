@@ -10,7 +10,7 @@ from ppo_top.rules.book.diagnoses.oversized_updates import (
     last_value,
 )
 from ppo_top.rules.book.llm.generation import LENGTH_VALUES
-from ppo_top.rules.book.llm.reference_kl import reference_kl
+from ppo_top.rules.book.llm.reference_kl import reference_kl, rewarded_by_rules
 from ppo_top.rules.book.updates.optimiser import gradient_trebled
 from ppo_top.rules.engine.context import RECENT_ROWS, RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
@@ -26,8 +26,8 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     climbs = kl is not None and kl.count >= limits["points"] and kl.rising()
     if not (climbs or high):
         return None
-    if not (run.rising or run.gained):
-        return borderline(0.0)
+    if not (run.rising or run.keeps_gain):
+        return None
     worse = run.severity_of("eval-gap") >= WARN
     length = run.histories.get("resp_len_mean")
     start = length.baseline(LENGTH_VALUES) if length is not None else 0.0
@@ -37,7 +37,8 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     signs = []
     if worse:
         signs.append("evaluation falls")
-    if abs(moved) >= limits["length"]:
+    # longer answers that rules reward, near the reference, are how a model learns to reason
+    if abs(moved) >= limits["length"] and (high or not rewarded_by_rules(run)):
         signs.append(f"completion length {moved:+.0%}")
     if run.severity_of("reward-parts-diverge") >= WATCH:
         signs.append("one part of the reward falls")
@@ -82,7 +83,10 @@ def runaway(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Entropy rises, completions are truncated and the reward falls."""
     if run.severity_of("entropy-explodes") < WATCH:
         return None
-    longer = run.severity_of("completions-truncated") >= WARN or run.rises("truncated_frac")
+    cut = run.histories.get("truncated_frac")
+    longer = run.severity_of("completions-truncated") >= WARN or (
+        cut is not None and cut.level > limits["cut"] and cut.rising()
+    )
     if not (longer and (run.falling or gradient_trebled(run))):
         return borderline(0.0)
     share = last_value(run, "truncated_frac")
@@ -165,6 +169,7 @@ RULES = (
         assess=runaway,
         needs=("entropy-explodes",),
         families=LLM_FAMILIES,
+        limits={"cut": 0.1},
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("the policy rambles until the length limit",),
         remedies=(

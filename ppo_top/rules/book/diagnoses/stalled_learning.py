@@ -129,7 +129,6 @@ RULES = (
         source="entropy that drops to 0 too fast is premature convergence (SB3 practice, TRL)",
         grade="C",
         members=("entropy-collapsed", "reward-plateau", "reward-never-moves", "no-op-updates"),
-        dated_by=("no-op-updates",),
     ),
     Rule(
         id="critic-failing",

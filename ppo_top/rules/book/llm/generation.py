@@ -40,6 +40,8 @@ def length_runs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if base <= 0.0:
         return None
     if value > limits["times"] * base:
+        if run.keeps_gain:
+            return None  # longer answers pay: a model learns to reason
         message = f"completions grew from {num(base)} to {num(value)} tokens: longer, not better"
         longer = Assessment(WARN, value, limits["times"] * base, message)
         return longer if run.stuck else borderline(value)

@@ -64,7 +64,7 @@ def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     message = f"policy has drifted {num(value)} nats per token from the reference (healthy <= 0.1)"
     limit = limits["clear"]
-    if _paid_by_rules(run):
+    if run.learned and rewarded_by_rules(run):  # drift is what the reward costs
         return Assessment(INFO, value, limit, f"{message}, and the reward pays for it")
     if value > limits["once"]:
         return Assessment(CRIT, value, limit, message, immediate=True)
@@ -80,17 +80,16 @@ def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return borderline(value, limit)
 
 
-def _paid_by_rules(run: RuleContext) -> bool:
-    """Whether a reward computed by rules rises or keeps its gain: then drift is what it costs.
+def rewarded_by_rules(run: RuleContext) -> bool:
+    """Whether the reward is computed by rules; one learned by a model can be exploited.
 
-    A learned reward model can be exploited instead. TRL names its reward after the model, with
+    TRL names its reward after the model, with
     hyphens or dots, and one of a function after that.
     """
     prefix = len(REWARD_COMPONENT_PREFIX)
     parts = [name[prefix:-1] for name in run.histories if name.startswith(REWARD_COMPONENT_PREFIX)]
     by_model = any("-" in part or "." in part for part in parts)
-    pays = run.learned
-    return pays and not by_model and run.family == GRPO
+    return not by_model and run.family == GRPO
 
 
 def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
