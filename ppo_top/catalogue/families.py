@@ -12,6 +12,8 @@ from ppo_top.model.named_tuple import NamedTuple
 ON_POLICY, VALUE_BASED, OFF_POLICY = "on-policy", "value-based", "off-policy"
 RLHF, GRPO, PREFERENCE = "rlhf", "grpo", "preference"
 UNKNOWN_FAMILY = "unknown"
+TEXT_FAMILIES = frozenset({RLHF, GRPO, PREFERENCE})
+"""The families that train language models."""
 
 
 ROUNDED = "rounded"

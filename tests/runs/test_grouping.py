@@ -342,6 +342,23 @@ def test_a_console_and_a_folder_of_the_same_name() -> None:
     assert frozenset({"ppo_1.log", f"ppo_1/{EVENT_FILE}"}) in runs_of(logs)
 
 
+@pytest.mark.parametrize(
+    ("tags", "runs"),
+    [
+        (("reward", "completions/mean_length", "frac_reward_zero_std"), 2),
+        (("reward", "actor/pg_loss", "response_length/mean", "critic/score/mean"), 2),
+        (("reward", "loss"), 1),
+    ],
+)
+def test_a_language_model_is_no_log_of_a_control_task(tags: Sequence[str], runs: int) -> None:
+    """out/r1.log and tb/r1 may be the first runs of two projects: one would hide the other."""
+    text = GroupedLog({tag: [0.5, 0.25 + n] for n, tag in enumerate(tags)})
+    control = GroupedLog(
+        {"rollout/ep_rew_mean": [9.5, 12.0], "approx_kl": [0.01, 0.02]}, "tfevents"
+    )
+    assert len(runs_of({"out/r1.log": text, f"tb/r1/{EVENT_FILE}": control})) == runs
+
+
 def test_event_files_of_one_process_side_by_side() -> None:
     """Writers for actor and critic, with tags of their own; two runs share their tags."""
     actor = GroupedLog({"actor/loss": [0.5, 0.4]}, "tfevents", START)

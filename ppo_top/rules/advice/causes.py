@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from ppo_top.catalogue import TEXT_FAMILIES
 from ppo_top.catalogue.causes import (
     ANY_CASE,
     CauseCounts,
@@ -20,7 +21,7 @@ from ppo_top.catalogue.causes import (
 from ppo_top.rules.advice.contradictions import without_opposites
 from ppo_top.rules.advice.symptoms import facts_seen
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.terms import LLM_FAMILIES, PREFERENCE, WATCH
+from ppo_top.rules.engine.terms import WATCH
 
 MOST_CAUSES = 3
 """Causes stated first; more are no answer."""
@@ -77,7 +78,7 @@ def cause_scores(
 
 def is_text(family: str) -> bool:
     """Whether it is about language models, whose symptoms are counted apart."""
-    return family in LLM_FAMILIES or family == PREFERENCE
+    return family in TEXT_FAMILIES
 
 
 def _how_common(counts: CauseCounts, cause: str, family: str) -> float:

@@ -6,6 +6,14 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 
+from ppo_top.catalogue import (
+    TEXT_FAMILIES,
+    UNKNOWN_FAMILY,
+    UNKNOWN_TRAINER,
+    family_of_metrics,
+    identify,
+    meaning,
+)
 from ppo_top.model import Head, SourceFacts
 from ppo_top.runs.grouping.locations import (
     EVALUATION_NAME,
@@ -163,6 +171,20 @@ class LogUnit:
     @property
     def has_points(self) -> bool:
         return bool(self.heads)
+
+    @cached_property
+    def trains_text(self) -> bool | None:
+        """Whether it is the log of a language model's training; None if its tags do not tell."""
+        family = identify(self.heads).family
+        if family == UNKNOWN_FAMILY:  # tags are compared without what they begin with
+            found = (meaning(UNKNOWN_TRAINER, tag) for tag in self.heads)
+            family = family_of_metrics(each.concept for each in found if each is not None)
+        return None if family == UNKNOWN_FAMILY else family in TEXT_FAMILIES
+
+    def trains_the_same(self, other: LogUnit) -> bool:
+        """Whether it is not so that one trains a language model, and the other none."""
+        kinds = {self.trains_text, other.trains_text}
+        return kinds != {True, False}
 
     def started_with(self, other: LogUnit) -> bool:
         """Whether the clocks of both allow that they are one training."""

@@ -97,6 +97,7 @@ class TieFinder:
         return not self._is_split(one, other) and all(
             not ours.competes_with(theirs)
             and ours.started_with(theirs)
+            and ours.trains_the_same(theirs)
             and not self._compare(ours, theirs).is_contradiction
             for ours, theirs in self._pairs(one, other)
         )
