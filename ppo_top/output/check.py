@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from ppo_top.files.passed_over import UNASKED_NOTEBOOK
-from ppo_top.model import worst_first
+from ppo_top.model import State, worst_first
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import to_plain
 from ppo_top.output.answers import (
@@ -32,7 +32,7 @@ from ppo_top.output.reports.json_report import run_json_text
 from ppo_top.output.reports.run_report import RunIdentity, RunReport, RunSummary
 from ppo_top.output.reports.text_report import report_lines, run_summary, skipped_lines
 from ppo_top.runs.judge_queue import Reports
-from ppo_top.runs.liveness import StateFacts, run_status, state_facts, status_at
+from ppo_top.runs.liveness import StateFacts, state_facts, status_at
 from ppo_top.runs.load import Loader, open_loader
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
@@ -123,9 +123,12 @@ PART_MAKERS: Mapping[str, Callable[[Run, RunView], str]] = {
 
 def make_report(parts: Sequence[str], run: Run) -> MadeReport:
     """These parts of the report on a run that has all its points."""
-    view = make_run_view(run, None, run_status(run, time.time()), with_panels=False)
+    now, facts = time.time(), state_facts(run)
+    if run.is_over and status_at(facts, now).state in (State.LIVE, State.STALLED):
+        facts = facts._replace(settled=(State.ENDED, "said to have ended"))  # --ended
+    view = make_run_view(run, None, status_at(facts, now), with_panels=False)
     texts = {part: PART_MAKERS[part](run, view) for part in parts}
-    return MadeReport(run_summary(run, view), state_facts(run), texts)
+    return MadeReport(run_summary(run, view), facts, texts)
 
 
 class _Reporter:

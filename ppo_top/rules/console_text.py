@@ -27,13 +27,10 @@ DEATH = "death"
 """The kind of the text with which a log says that its process failed, whatever wrote it."""
 
 
-_SIGNAL = lazy_pattern(
-    r"\b(?:Killed|Segmentation fault|Aborted|Bus error)\b|Fatal Python error|terminate called"
-    r"|\(core dumped\)"
-)
+_KILLED = lazy_pattern(r"\bKilled\b")
 
 
-LAST_WORDS = ("crashed:crit", "out-of-memory:crit", LAST_ERROR)
+LAST_WORDS = ("crashed:crit", "killed:crit", "out-of-memory:crit", LAST_ERROR)
 """Kinds of lines that end a process, unless it goes on."""
 
 
@@ -45,10 +42,8 @@ class TextEvidence(NamedTuple):
 
 
 _LOG_LEVEL = r"\b(?:ERROR|WARN(?:ING)?|CRITICAL|INFO|DEBUG)\b"
-_OUT_OF_MEMORY = (
-    r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory|oom[-_]kill"
-    r"|Out of memory: Killed process|Out Of Memory$"
-)
+_OUT_OF_MEMORY = r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory"
+_KILLED_FOR_MEMORY = r"oom[-_]kill|Out of memory: Killed process|Out Of Memory$"
 _SENTENCES = (
     ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+"),
     ("ratio-off:warn", r"The average ratio of batch \([\d.naif]+\) exceeds threshold [\d.]+"),
@@ -64,6 +59,7 @@ _SENTENCES = (
     ),
     ("non-finite:crit", r"\b(?:[Ll]oss|[Gg]radients?|[Rr]eward) (?:is|are|became) [Nn]a[Nn]\b"),
     ("out-of-memory:crit", _OUT_OF_MEMORY),
+    ("killed:crit", _KILLED_FOR_MEMORY),
     # after a log level on the same line, the traceback is of an exception that was caught
     ("crashed:crit", rf"^(?:(?!{_LOG_LEVEL}).)*{re.escape(TRACEBACK)}"),
     ("numpy-warning:watch", r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter"),
@@ -95,8 +91,8 @@ _HINTS = (
 
 
 def rule_of_death(text: str) -> str:
-    """The rule that tells of a death by its words: `killed` by a signal, else `crashed`."""
-    return "killed" if _SIGNAL.search(text) else "crashed"
+    """The rule that tells of a death by its words: `killed` from outside, else `crashed`."""
+    return "killed" if _KILLED.search(text) else "crashed"
 
 
 def find_text_evidence(line: str) -> TextEvidence | None:

@@ -202,7 +202,7 @@ class Judge:
     def _add_death(self, text: str, mark: Mark) -> None:
         """Report in its last words that the process died, unless a finding says why it did."""
         crash = self._found.open_by_id("crashed")
-        if crash is None and "out-of-memory" not in self._context.open_severities:
+        if crash is None and not {"out-of-memory", "killed"} & self._context.open_severities.keys():
             self.add_text_evidence(f"{rule_of_death(text)}:crit", text, mark)
         elif crash is not None and TRACEBACK in crash.message:
             self._name_error(text, mark)

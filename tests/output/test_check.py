@@ -262,6 +262,18 @@ def old_and_new(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def test_what_is_said_to_have_ended_is_not_live(
+    old_and_new: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The last line of a job script looks at logs that were written a moment ago."""
+    log = old_and_new / "torch_cartpole" / "stdout.log"
+    not_all_steps = log.read_text().splitlines(keepends=True)[:12]
+    log.write_text("".join(not_all_steps))
+    for words, state in (((), "live"), (("--ended",), "ended")):
+        _, found = run_json(capsys, str(log), *words)
+        assert only(found)["state"] == state
+
+
 def test_active_leaves_old_runs_unopened(
     old_and_new: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

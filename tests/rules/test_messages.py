@@ -123,6 +123,9 @@ WORDS = (
           config={"vf_coef": 0.0}, differs_config={"vf_coef": -1.0}),
     Words("at-ceiling", "unless more than that is possible", {"reward_mean": lambda i: min(500.0,
           20.0 + 16.0 * i)}, {"reward_mean": lambda i: min(1.0, 0.05 * i)}),
+    Words("at-ceiling", "reward has reached its goal (300)", {"reward_mean": lambda i: min(500.0,
+          20.0 + 16.0 * i)}, config={"reward_threshold": 300}, differs_config={"reward_threshold":
+          400}),
     Words("returns-changed", "explained variance 0.9 -> 0.1", surprised(), {"explained_variance":
           at(40, 0.2, 0.9)}),
     Words("exploration-not-falling", "epsilon has not fallen in", {**FLAT, "exploration_rate": 0.9},

@@ -371,12 +371,14 @@ ROWS_BEFORE_DEATH = [f"Iteration {i}/50 | Mean Reward: {20 + i} | KL: 0.0047" fo
     ("last_words", "rule"),
     [
         ("Killed", "killed"),
-        ("job.sh: line 3:  4242 Segmentation fault      python train.py", "killed"),
+        ("job.sh: line 3:  4242 Segmentation fault      python train.py", "crashed"),
+        ("Aborted (core dumped)", "crashed"),
+        ("Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9)", "crashed"),
         ("srun: error: gpu-7: task 0: Killed", "killed"),
         ("srun: error: gpu-7: task 0: Exited with exit code 1", "crashed"),
-        ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0.", "out-of-memory"),
-        ("Out of memory: Killed process 4242 (python) total-vm:9kB", "out-of-memory"),
-        ("srun: error: gpu-7: task 0: Out Of Memory", "out-of-memory"),
+        ("slurmstepd: error: Detected 1 oom_kill event in StepId=4711.0.", "killed"),
+        ("Out of memory: Killed process 4242 (python) total-vm:9kB", "killed"),
+        ("srun: error: gpu-7: task 0: Out Of Memory", "killed"),
     ],
 )
 def test_a_process_that_died_without_a_traceback_is_told(
@@ -392,6 +394,16 @@ def test_a_process_that_died_without_a_traceback_is_told(
     assert (opened.finding.rule, opened.severity) == (rule, Severity.CRIT)
     assert opened.finding.message == last_words
     assert opened.finding.since.row == len(ROWS_BEFORE_DEATH) - 1
+
+
+def test_a_process_that_was_asked_to_end_has_ended(tmp_path: Path) -> None:
+    """The shell's word for SIGTERM: a scheduler, a time limit or its user; nothing failed."""
+    log = tmp_path / "train.log"
+    log.write_text("\n".join([*ROWS_BEFORE_DEATH, "Terminated"]) + "\n")
+    (run,) = read_session([log]).runs.values()
+    view = make_run_view(run)
+    assert (view.state, view.state_text) == (State.ENDED, "Terminated")
+    assert all(each.severity < Severity.WATCH for each in view.open_findings)
 
 
 @pytest.mark.parametrize("error", ["StopIteration", "SystemExit: 3", "queue.Empty"])

@@ -25,6 +25,7 @@ _FATAL_WORDS = (
     "oom-kill",
     "Out of memory: Killed process",
     "ChildFailedError",
+    "Watchdog caught collective operation timeout",
     "(core dumped)",
 )
 _CANCELLED_JOB = lazy_pattern(
@@ -72,6 +73,8 @@ class RunEndDetector:
             return None
         if len(text) > MAX_END_LINE_CHARS:
             return None
+        if text == "Terminated":  # by its user, a scheduler or a time limit, as a cancelled job
+            return RunEnd(State.ENDED, text)
         if _CANCELLED_JOB.match(text):
             self._is_cancelled = True
             return RunEnd(State.ENDED, text.strip())

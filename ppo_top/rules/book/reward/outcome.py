@@ -38,10 +38,13 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return RESOLVED if is_far_below else None
     if _beside_findings(run):
         return RESOLVED
+    if reward.ceiling is not None:
+        reached = f"has reached its goal ({num(reward.ceiling)})"
+    else:
+        reached = f"is at its ceiling ({num(max(reward.smooth, reward.best))})"
     known = reward.ceiling is not None or 0.0 <= reward.history.low <= reward.history.high <= 1.0
     unless = "" if known else ", unless more than that is possible"
-    level = num(max(reward.smooth, reward.best))
-    message = f"reward is at its ceiling ({level}): training has succeeded{unless}"
+    message = f"reward {reached}: training has succeeded{unless}"
     return Assessment(INFO, reward.history.last, reward.ceiling, message)
 
 

@@ -265,7 +265,10 @@ RULES = (
         assess=only_console_text,
         stays_calm=always,
         families=ALL_FAMILIES,
-        causes=("an unhandled exception",),
+        causes=(
+            "an error that nothing handled; where a signal is named, a fault in compiled code such "
+            "as a driver or a simulator",
+        ),
         remedies=(
             "read the last lines of the console log",
             "restart from the last checkpoint, if there is one",
@@ -276,20 +279,19 @@ RULES = (
     Rule(
         id="killed",
         title="Training process killed",
-        description="the log says that a signal ended its process",
+        description="the log says that its process was killed from outside, as for want of memory",
         concepts=(),
         assess=only_console_text,
         stays_calm=always,
         families=ALL_FAMILIES,
-        causes=(
-            "Killed: the memory of the machine, or of the job, ran out",
-            "other signals: a fault in compiled code, such as a driver or a simulator",
-        ),
+        causes=("the memory of the machine, or of the job, ran out (not that of the device)",),
         remedies=(
             "ask the system what it ended, and why: dmesg, or sacct of a Slurm job",
+            "{in_control}more memory for the job, fewer environments, or a smaller replay buffer",
+            "{in_text}more memory for the job, or less that is kept or loaded on the host",
             "restart from the last checkpoint, if there is one",
         ),
-        source="text printed by the shell, Python, C++ and Slurm",
+        source="text printed by the shell, the kernel and Slurm",
         grade="A",
     ),
     Rule(
