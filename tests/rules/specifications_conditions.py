@@ -254,6 +254,9 @@ PAIRS = (
          {"reward_component_mean{format}": lambda i: 0.9 - 0.02 * (i - 20) if i > 20 else None},
          {"reward_component_mean{format}": lambda i: 0.9 - 0.02 * (i - 36) if i > 36 else None},
          WATCH, 0, family="grpo"),
+    Contrast("zero-variance-groups", "of one group an update most tie, not three in five by chance",
+         {"frac_zero_std": lambda i: float(i % 10 > 0), **STILL}, {"frac_zero_std": lambda i:
+         float(i % 10 > 0 if i % 40 < 14 else i % 5 > 2)}, WARN, WATCH, family="grpo", count=200),
     Contrast("zero-variance-groups", "sixteen updates of one group each tie", {"frac_zero_std":
          1.0, "reward_mean": lambda i: 0.5 + jitter(i, 0.02)}, {}, CRIT, WATCH, count=24,
          otherwise_count=12, family="grpo"),

@@ -71,6 +71,9 @@ PAIRS = (
          0.9}, {"total_loss": None, "n_updates": None}, WARN, 0, VALUE),
     Contrast("exploration-not-falling", "it has fallen at all", {**UNGAINED, "exploration_rate":
          0.9}, {"exploration_rate": lambda i: 0.95 - 0.004 * i}, WARN, 0, VALUE),
+    Contrast("exploration-not-falling", "it stays within a hundredth, and has not fallen lately",
+         {**UNGAINED, "exploration_rate": lambda i: 0.9}, {"exploration_rate": lambda i: 0.9 -
+         1e-5 * i}, WARN, 0, VALUE),
     Contrast("exploration-not-falling", "the run is nearly over", {**UNGAINED,
          "exploration_rate": lambda i: 0.95 - 0.004 * i}, {}, 0, WARN, VALUE,
          differs_config={"total_timesteps": 60_000}),

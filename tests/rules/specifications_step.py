@@ -166,6 +166,9 @@ LOSS_PAIRS = (
     Contrast("policy-loss-positive", "nothing was clipped or moved as PPO does", {"policy_loss":
          0.05}, {"clip_fraction": None, "approx_kl": None, "ratio_mean": None, "clip_range":
          None}, WARN, 0, trainer="unknown"),
+    Contrast("policy-loss-positive", "losses of single batches are positive on the whole",
+         {"policy_loss": lambda i: 0.03 if i % 5 else -0.01, **FLAT}, {"policy_loss": lambda i:
+         0.03 if i % 5 and i > 12 else -0.12}, WARN, 0),
     Contrast("policy-loss-positive", "there were ten values before", {"policy_loss": lambda i:
          -0.5 if i == 10 else -0.005 + jitter(i, 0.001)}, {"policy_loss": lambda i: -0.5 if i ==
          9 else -0.005 + jitter(i, 0.001)}, WATCH, 0),

@@ -126,3 +126,14 @@ def test_without_a_rating_the_verdict_says_what_it_cannot_tell(
 def test_settings_that_name_self_play(config: dict[str, Any], expected: bool) -> None:
     """By the option's name; an option that is off says nothing."""
     assert names_self_play(config) is expected
+
+
+@pytest.mark.parametrize(("gain", "told"), [(30.0, False), (300.0, True)])
+def test_points_of_a_rating_are_won_and_lost_by_chance(
+    verdict: Callable[..., dict[str, Any]], gain: float, told: bool
+) -> None:
+    """A fall is told, by its own name, of a rating that had been gained."""
+    found = verdict(elo=climb_and_fall(1200.0, 1200.0 + gain, gain / 100))
+    falls = [each["message"] for each in found["findings"] if each["rule"] == "reward-crash"]
+    assert bool(falls) is told
+    assert all(message.startswith("Elo fell from ") for message in falls)

@@ -7,7 +7,12 @@ import math
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most, start_level
 from ppo_top.rules.engine.context import RuleContext
-from ppo_top.rules.engine.history import LEVEL_VALUES, MAX_FIRST_VALUES, History
+from ppo_top.rules.engine.history import (
+    LEVEL_VALUES,
+    MAX_FIRST_VALUES,
+    MAX_RECENT_VALUES,
+    History,
+)
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median, theil_sen_rise
 from ppo_top.rules.engine.terms import (
@@ -35,7 +40,7 @@ def zero_variance_groups(run: RuleContext, limits: RuleLimits) -> Assessment | N
         return Assessment(INFO, value, limits["clear"], message + " (reward is at its ceiling)")
     if value <= limits["warn"]:
         return borderline(value, limits["clear"])
-    rows = run.histories["frac_zero_std"].recent[-TIE_WINDOW_ROWS:]
+    rows = run.histories["frac_zero_std"].newest(MAX_RECENT_VALUES)
     level = min(WARN if value < 1.0 else CRIT, _most_by_chance(run, rows, limits))
     if run.updates <= limits["early"] and _at_floor(run, limits):
         level -= 1  # normal at the start of a hard task
@@ -45,7 +50,7 @@ def zero_variance_groups(run: RuleContext, limits: RuleLimits) -> Assessment | N
 
 
 TIE_WINDOW_ROWS = 16
-"""Rows judged together if a row holds only one or two groups."""
+"""If a row holds only one or two groups: all of so many tie, or most of all recent ones."""
 
 
 def _most_by_chance(run: RuleContext, rows: list[float], limits: RuleLimits) -> int:
@@ -57,9 +62,10 @@ def _most_by_chance(run: RuleContext, rows: list[float], limits: RuleLimits) -> 
     many = any(2.0 * share != int(2.0 * share) for share in rows)
     if many or reward is None or reward.history.high <= reward.history.low:
         return CRIT
-    if sum(rows) <= limits["warn"] * TIE_WINDOW_ROWS:
+    all_tie = len(rows) >= TIE_WINDOW_ROWS and min(rows[-TIE_WINDOW_ROWS:]) >= 1.0
+    if not all_tie and sum(rows) <= limits["warn"] * max(TIE_WINDOW_ROWS, len(rows)):
         return WATCH
-    return CRIT if min(rows) >= 1.0 else WARN
+    return CRIT if all_tie else WARN
 
 
 def _scaled_by_batch(run: RuleContext) -> bool:
@@ -96,7 +102,7 @@ def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     level = int(CRIT)
     if not flat:
         name = "group_reward_std" if "group_reward_std" in run.histories else "reward_std"
-        spreads = run.histories[name].recent[-TIE_WINDOW_ROWS:]
+        spreads = run.histories[name].newest(MAX_RECENT_VALUES)
         rows = [float(each < limits["spread"]) for each in spreads]
         level = _most_by_chance(run, rows, limits)
     return Assessment(level, 0.0, None, message)

@@ -134,12 +134,15 @@ def entropy_coefficient(run: RuleContext, limits: RuleLimits) -> Assessment | No
 
 def epsilon_stays(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Actions stay random: epsilon does not fall, or too late for the run."""
-    history, budget = run.histories["exploration_rate"], run.progress
+    history, budget = run.histories["exploration_rate"], run.stated_progress
+    if budget is None:
+        budget = run.progress
     value = history.last
     if value < limits["random"]:
         return None
     trained = any(name in run.histories for name in CRITIC_LOSSES)
     constant = trained and value > limits["share"] * history.high
+    constant = constant and value >= history.newest(int(limits["points"]))[0]
     late = budget is not None and budget >= limits["budget"]
     if not late and not (constant and history.count >= limits["points"]):
         return borderline(value, limits["random"])

@@ -19,7 +19,10 @@ from ppo_top.rules.engine.terms import (
     WARN,
     WATCH,
 )
-from ppo_top.rules.engine.wording import num, pct
+from ppo_top.rules.engine.wording import label, num, pct
+
+RATING = "elo"
+"""The metric that counts in points of a rating: a few of them are won and lost by chance."""
 
 
 def reward_now(run: RuleContext) -> RewardCourse | None:
@@ -37,13 +40,15 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return _not_kept(run, reward, limits)
     if reward is None or not reward.gained:
         return None
+    if run.reward_concept == RATING and reward.gain < limits["rating"]:
+        return None
     if reward.lost_share < limits["clear"]:
         run.memos["reward-crash"] = _blocks(reward)  # what its means show is told by now
         return RESOLVED
     value, lost, in_noise = reward.history.last, reward.lost_share, reward.depth / reward.sd
     if best_was_random(run, reward):
         return borderline(value)
-    message = _fell(reward.best, reward.smooth, lost)
+    message = _fell(run, reward.best, reward.smooth, lost)
     if reward.low_points and lost > limits["warn"]:
         deep = lost > limits["crit"] and in_noise > limits["crit_noise"]
         deep = deep and not _fell_too_far(run, lost, limits)
@@ -71,13 +76,13 @@ def _not_kept(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Ass
         or best_was_random(run, reward)
     ):
         return borderline(value)
-    message = f"{_fell(fall.best, fall.now, fall.lost_share)} by the end of the run"
+    message = f"{_fell(run, fall.best, fall.now, fall.lost_share)} by the end of the run"
     return Assessment(WARN, value, fall.best, message, immediate=True)
 
 
-def _fell(best: float, now: float, lost: float) -> str:
+def _fell(run: RuleContext, best: float, now: float, lost: float) -> str:
     share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
-    return f"reward fell from {num(best)} to {num(now)} ({share})"
+    return f"{label(run.reward_concept)} fell from {num(best)} to {num(now)} ({share})"
 
 
 def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
@@ -102,7 +107,7 @@ def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -
         memo = run.memos["reward-crash"] = (*blocks, *told)
     if len(memo) == len(blocks):
         return None
-    return Assessment(WARN, reward.history.last, memo[2], _fell(*memo[2:]))
+    return Assessment(WARN, reward.history.last, memo[2], _fell(run, *memo[2:]))
 
 
 def _blocks(reward: RewardCourse) -> tuple[float, float]:
@@ -165,6 +170,7 @@ RULES = (
         limits={
             "clear": 0.15,
             "warn": 0.5,
+            "rating": 50.0,
             "drawdowns": 1.3,
             "beyond": 2.0,
             "crit": 0.6,

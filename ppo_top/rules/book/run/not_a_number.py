@@ -265,10 +265,7 @@ RULES = (
         assess=only_console_text,
         stays_calm=always,
         families=ALL_FAMILIES,
-        causes=(
-            "an error that nothing handled; where a signal is named, a fault in compiled code such "
-            "as a driver or a simulator",
-        ),
+        causes=("an unhandled exception, or a fault in compiled code (a driver, a simulator)",),
         remedies=(
             "read the last lines of the console log",
             "restart from the last checkpoint, if there is one",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.rules.book.updates.step_size import update_kl
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, shared_before
@@ -21,6 +23,7 @@ from ppo_top.rules.engine.terms import (
     WATCH,
 )
 from ppo_top.rules.engine.wording import num, ratio_text
+from ppo_top.support.moments import deviation, mean
 
 
 def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -38,7 +41,8 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
     if jumps and run.open_severities.keys().isdisjoint(("policy-loss-positive", "kl-high")):
         message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
         return Assessment(WATCH, value, None, message, immediate=True)
-    if value > limits["warn"] and run.family == ON_POLICY and _usually_small(run):
+    positive = value > limits["warn"] and run.family == ON_POLICY and _usually_small(run)
+    if positive and _is_above_noise(history, limits):
         message = (
             f"policy loss is positive ({num(value)}, usually slightly below 0): "
             "updates make the objective worse than no update"
@@ -56,6 +60,14 @@ def _loss_stays_small(run: RuleContext, block: RowBlock, limits: RuleLimits) -> 
     if history is None or history.count < 5 or low < -limits["small"] or high > limits["clear"]:
         return False
     return median([abs(x) for x in history.first[:5]]) <= limits["unscaled"]
+
+
+def _is_above_noise(history: History, limits: RuleLimits) -> bool:
+    """Whether the newest losses are positive on the whole: each may be that of one batch."""
+    newest = history.newest(int(limits["points"]))
+    if len(newest) < limits["few"]:
+        return True
+    return mean(newest) > limits["noise"] * deviation(newest) / math.sqrt(len(newest))
 
 
 def _usually_small(run: RuleContext) -> bool:
@@ -196,6 +208,7 @@ RULES = (
             "points": 30,
             "few": 10,
             "warn": 0.01,
+            "noise": 2.0,
             "clear": 0.005,
             "extreme": 1.0,
             "small": 0.1,
