@@ -6,6 +6,8 @@ import re
 from collections import Counter
 
 _NAMED_NUMBER = re.compile(r"([^\W\d]\w{0,40})\s?[:=]\s?[-+]?\d")
+_NUMBER_BEHIND_NAME = re.compile(r"[:=]\s?[-+]?\d")
+"""In each of them, and found sooner."""
 _FEWEST_LINES = 20
 _MOST_LINES, _MOST_CHARS = 2_000, 500
 _UNREAD_SHARE = 0.5
@@ -28,7 +30,8 @@ class UnreadLines:
         self._read += is_read
         if is_read:
             return
-        found = _NAMED_NUMBER.findall(text[:_MOST_CHARS])
+        start = text[:_MOST_CHARS]
+        found = _NAMED_NUMBER.findall(start) if _NUMBER_BEHIND_NAME.search(start) else []
         self._with_numbers += bool(found)
         names = tuple(dict.fromkeys(found))[:_MAX_NAMES]
         if names and (names in self._names or len(self._names) < _MAX_KINDS):

@@ -18,6 +18,7 @@ from ppo_top.parsers.shared.names import languages, metric_names
 from ppo_top.parsers.shared.text.number_text import (
     NUMBER_PATTERN,
     as_step,
+    may_hold_number,
     parse_number,
 )
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -44,7 +45,14 @@ _DECORATION = (
 )
 """Arrows, box drawing, shapes and emoji: what scripts put before a name."""
 _SEPARATORS = lazy_pattern(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
-_FIELD_SEPARATOR = lazy_pattern(r"([^\S\t]*+[|│\t;]\s*+|,\s++|\s++[-–—]\s++|\s++/\s++(?=[A-Za-z]))")
+_FIELD_SEPARATOR = lazy_pattern(
+    r"([\s|│;,](?:(?<=[|│\t;])\s*+|(?<=,)\s++"
+    r"|(?<=[^\S\t])(?:[^\S\t]*+[|│\t;]\s*+|\s*+[-–—]\s++|\s*+/\s++(?=[A-Za-z]))))"
+)
+"""A bar, tab or semicolon; a comma and blanks; a dash, or a slash before a name, between blanks.
+
+It begins with one of all first characters: the search skips what cannot begin it.
+"""
 _LEADING_NUMBER = lazy_pattern(
     r"(?P<number>\d{1,15})(?:st|nd|rd|th)?(?: (?P<unit>[A-Za-z]{2,10})(?=[ :,;|]))??"
     r"\s?(?:[:,;|]|-{1,3}>?|=>)?\s{1,8}+(?=[A-Za-z])"
@@ -164,11 +172,22 @@ def parse_line(text: str, bare_steps_count: bool | None = None) -> ConsoleRecord
     `bare_steps_count`: whether `steps` beside a count of episodes are those of all so far, not of
     one episode; None while only their name tells.
     """
-    if len(text) > MAX_PAIRS_LINE_CHARS or not any(char.isdigit() or char in "nN" for char in text):
+    if not may_be_record(text):
         return None
+    return parse_normal_line(text, normalise_line(text), bare_steps_count)
+
+
+def may_be_record(text: str) -> bool:
+    """Whether a line is short enough and holds what may be a number."""
+    return len(text) <= MAX_PAIRS_LINE_CHARS and may_hold_number(text)
+
+
+def parse_normal_line(
+    text: str, normal: str, bare_steps_count: bool | None = None
+) -> ConsoleRecord | None:
+    """`parse_line` of a line that may be a record, with its normal form."""
     if "/" in text and _TENSORFLOW_VARIABLE.search(text):
         return None
-    normal = normalise_line(text)
     if (found := _read_after_number(normal, bare_steps_count)) is not None:
         return found
     found, is_whole = _read_fields(normal, bare_steps_count)

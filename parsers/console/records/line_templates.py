@@ -68,35 +68,36 @@ class LineTemplates:
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line, or None if it is prose."""
-        if len(text) > key_values.MAX_PAIRS_LINE_CHARS:
+        if not key_values.may_be_record(text):
             return None
-        parts = _NUMBER_IN_LINE.split(normalise_line(text))
+        normal = normalise_line(text)
+        parts = _NUMBER_IN_LINE.split(normal)
         words = _NUMBER_MARK.join(parts[::2])
         if len(words) > _MAX_TEMPLATE_CHARS or _CLOCK_MARK in words:
-            return self.read_anew(text)
+            return self._read_normal(text, normal)
         if words not in self._templates:
-            return self._parse_unknown(text, words, parts)
+            return self._parse_unknown(text, normal, words, parts)
         template = self._templates[words]
         if template is None:
             return None
-        if template is _NO_TEMPLATE:
-            return self.read_anew(text)
-        found = _fill_template(template, parts[1::2])
+        found = None if template is _NO_TEMPLATE else _fill_template(template, parts[1::2])
         if found is None:
-            return self.read_anew(text)
+            return self._read_normal(text, normal)
         self._last_used = words, template
         return found
 
-    def _parse_unknown(self, text: str, words: str, parts: list[str]) -> ConsoleRecord | None:
+    def _parse_unknown(
+        self, text: str, normal: str, words: str, parts: list[str]
+    ) -> ConsoleRecord | None:
         """Parse a line without a template; learn the template the second time."""
         if words not in self._seen_once:
             if len(self._seen_once) >= _MAX_LINE_TEMPLATES:
                 self._seen_once.clear()
             self._seen_once.add(words)
-            return self.read_anew(text)
+            return self._read_normal(text, normal)
         if len(self._templates) >= _MAX_LINE_TEMPLATES:
             self._templates.clear()
-        found, template = self.read_anew(text), self._learn_template(parts)
+        found, template = self._read_normal(text, normal), self._learn_template(parts)
         if (
             template
             and template.tags
@@ -132,6 +133,9 @@ class LineTemplates:
         return LineTemplate(
             tags, tuple(places), step, found.axis, episodes, found.config, found.begins_line
         )
+
+    def _read_normal(self, text: str, normal: str) -> ConsoleRecord | None:
+        return key_values.parse_normal_line(text, normal, self._bare_steps_count)
 
     def read_anew(self, text: str) -> ConsoleRecord | None:
         """The record of a line, without any template."""

@@ -44,6 +44,8 @@ _NUMBER_LIST = lazy_pattern(
     rf"\[\s{{0,8}}{NUMBER_PATTERN}(?:,?\s{{1,8}}{NUMBER_PATTERN}){{1,40}}\s{{0,8}}\]"
 )
 """`actions [0.1, 0.9]`: several numbers under one name; `[1,000]` is one."""
+_LIST_START = lazy_pattern(rf"\[\s{{0,8}}{NUMBER_PATTERN}")
+"""In each of them, and found sooner."""
 _MOST_AGENTS = 8
 _EPOCH_AND_STEP = lazy_pattern(
     r"\bEpoch\s?:?\s?\[\s?(\d{1,9})(?:/(\d{1,9}))?\s?\]\s?[(\[]\s{0,9}(\d{1,15})/(\d{1,15})[)\]]"
@@ -138,7 +140,8 @@ def _unwrap_brackets(text: str) -> str:
     if text.startswith("[") and " = " in text and (label := _ACME_LINE.fullmatch(text)):
         text = text[label.end(1) + 2 :].replace(" | ", f" | {label[1]}/")
         text = f"{label[1]}/{text}"
-    text = _NUMBER_LIST.sub(_rewards_of_agents, text)
+    if _LIST_START.search(text):
+        text = _NUMBER_LIST.sub(_rewards_of_agents, text)
     text = _BRACKETED_EPISODES.sub(r" episode \1, ", text)
     return _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
 

@@ -13,6 +13,8 @@ _VALUES = (
     rf"[ ]?[:=]?[ ]{{0,8}}+"
     rf"(?P<values>{NUMBER_PATTERN}(?:(?:[ ]?/[ ]?|,[ ]){NUMBER_PATTERN}){{1,6}})(?![\w/]|\.\d)"
 )
+_SECOND_VALUE = lazy_pattern(rf"[/,](?:(?<=/) ?|(?<=,) ){NUMBER_PATTERN}")
+"""In each of them, and found sooner: a long path has many names, and no numbers between."""
 _IN_BRACKETS = lazy_pattern(
     rf"(?P<before>{_WORD}(?:[ ]{_WORD}){{0,3}})[ ]?"
     rf"[(\[](?P<names>{_WORD}(?:/{_WORD}){{1,6}})[)\]](?P<after>){_VALUES}"
@@ -37,9 +39,11 @@ _LETTERS = {
 
 def spell_out(text: str) -> str:
     """The line with a pair of its own for each of such numbers."""
-    if "/" not in text:
+    if "/" not in text or not _SECOND_VALUE.search(text):
         return text
-    return _BARE.sub(_pairs, _IN_BRACKETS.sub(_pairs, text))
+    if "(" in text or "[" in text:
+        text = _IN_BRACKETS.sub(_pairs, text)
+    return _BARE.sub(_pairs, text) if ":" in text or "=" in text else text
 
 
 def _pairs(match: re.Match[str]) -> str:

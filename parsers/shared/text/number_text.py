@@ -15,6 +15,10 @@ NUMBER_PATTERN = rf"[-+]?(?:{_NON_FINITE_PATTERN}|{_DIGITS_PATTERN})"
 """Regular expression of a number inside a line, without groups."""
 
 _NUMBER_REGEX = re.compile(NUMBER_PATTERN)
+_DIGIT = re.compile(r"\d")
+_NON_FINITE_WORD = re.compile(
+    r"[nNiI](?:(?<=[nN])[aA][nN]|(?<=[iI])[nN][fF](?:inity)?)(?![A-Za-z])"
+)
 _WRAPPED = (
     r"(?:\bnp\.\w{1,20}|\bnumpy\.\w{1,20}|\btensor|\barray)\(\s*+\[?+\s*+"
     rf"({NUMBER_PATTERN})\s*+\]?+(?:,[^()]{{0,80}})?\)"
@@ -37,6 +41,14 @@ def parse_number(text: str) -> float | None:
         value = float("inf" if "INF" in text else "nan")
         return -value if text.startswith("-") else value
     return float(text.replace(",", ""))
+
+
+def may_hold_number(text: str) -> bool:
+    """Whether a number may stand in a text: in most lines of prose none can."""
+    if _DIGIT.search(text):
+        return True
+    lower = text.lower()
+    return ("nan" in lower or "inf" in lower) and _NON_FINITE_WORD.search(text) is not None
 
 
 def as_step(value: float | None) -> int | None:

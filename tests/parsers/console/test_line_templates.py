@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -11,8 +12,9 @@ from hypothesis import strategies as st
 
 from ppo_top.parsers.console.parser import ConsoleParser
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.records import key_values
+from ppo_top.parsers.console.records import key_values, line_templates
 from ppo_top.parsers.console.records.line_templates import LineTemplates
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, may_hold_number
 from tests.support.parser_harness import feed_parser
 
 HERE = Path(__file__).parents[3]
@@ -97,3 +99,26 @@ def test_nan_in_brackets_is_a_value_like_any_other() -> None:
     read = feed_parser(ConsoleParser(), [text.encode()])
     assert read.steps("reward") == list(range(1, 12))
     assert read.values("reward") == pytest.approx(rewards, nan_ok=True)
+
+
+@given(st.text(alphabet="aAnNiIfFtTyY 1٣.#-+:,[]'", max_size=12))
+@example("loss: -Infinity")
+@example("information of a banana")
+def test_a_line_that_may_hold_no_number_holds_none(text: str) -> None:
+    """Such lines, most of what a program chats, are not searched for names."""
+    holds_number = re.search(NUMBER_PATTERN, text) is not None
+    assert may_hold_number(text) or not holds_number
+
+
+def test_chatter_costs_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long its lines are, and though `info` begins as infinity does."""
+    searched: list[str] = []
+
+    def note(line: str) -> str:
+        searched.append(line)
+        return line
+
+    monkeypatch.setattr(line_templates, "normalise_line", note)
+    prose = "[INFO] loading the information of a finance agent / retrying: connection, " * 20
+    feed_parser(ConsoleParser(), [f"{prose}\n".encode() * 9, b"reward: 21.5 kl: 0.1\n"])
+    assert searched == ["reward: 21.5 kl: 0.1"]
