@@ -85,8 +85,7 @@ def judge_paths(
         files = sum(each.reason != UNASKED_NOTEBOOK for each in loader.passed_over())
         if cache is not None:
             _remember(cache, scope, paths, loader, runs, files)
-        reports_made = [reporter.report(run) for run in runs]
-        return Answer(reports_made, [], files, loader.unopened_folders)
+        return Answer(list(map(reporter.report, runs)), [], files, loader.unopened_folders)
 
 
 def _remember(

@@ -7,44 +7,25 @@ left over, and at least one name is that of a metric or a step.
 from __future__ import annotations
 
 import math
-import re
 
 from ppo_top.model import ConfigValue
-from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import sentences, spreads
 from ppo_top.parsers.console.records.normal_form import normalise_line
-from ppo_top.parsers.shared.names import languages, metric_names
-from ppo_top.parsers.shared.text.number_text import (
-    NUMBER_PATTERN,
-    as_step,
-    may_hold_number,
-    parse_number,
+from ppo_top.parsers.console.records.pairs import (
+    Pair,
+    axis_of,
+    is_known,
+    parse_field,
+    skip_separators,
 )
+from ppo_top.parsers.shared.names import languages, metric_names
+from ppo_top.parsers.shared.text.number_text import as_step, may_hold_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 MAX_PAIRS_LINE_CHARS = 8192
 """Longer lines are not searched for pairs."""
 
-_UNIT_NAMES = (
-    r"(?:%|it/s|s/it|steps?/s|frames/s|fps|tok(?:ens)?/s|secs?|seconds?|mins?|ms|us|h|s|[KMG]i?B)"
-)
-_UNIT_PATTERN = rf"(?:{_UNIT_NAMES}(?![\w/])|\s{_UNIT_NAMES}(?=\s*+(?:$|[,;|)\]])))?"
-_NAME_WORD_PATTERN = rf"[A-Za-z(%#{languages.LETTERS}][\w%./()@#+\-^]*+"
-_PAIR = lazy_pattern(
-    rf"(?P<key>{_NAME_WORD_PATTERN}(?:[ ]{{1,2}}{_NAME_WORD_PATTERN}){{0,5}}?|@?[A-Za-z_]\w*)"
-    rf"(?P<sep>[ ]{{0,40}}+[:=][ ]{{0,40}}+|[ ]{{1,40}}+)"
-    rf"(?P<value>{NUMBER_PATTERN})(?:(?P<scale>[kKM])(?!\w))?"
-    rf"(?:\s{{0,2}}(?:/|of\s)\s?(?P<total>\d[\d,]{{0,19}}+)(?![\w.]))?"
-    rf"(?:\s?\(?(?:\+/?-|±)\s?(?P<spread>{NUMBER_PATTERN})\)?)?"
-    rf"{_UNIT_PATTERN}(?=$|[\s,;:|\])}}>])"
-)
-_DECORATION = (
-    r"\u2190-\u21ff\u2300-\u23ff\u2500-\u257f\u25a0-\u27bf\u2b00-\u2bff"
-    r"\U0001f000-\U0001faff\ufe0f\u200d"
-)
-"""Arrows, box drawing, shapes and emoji: what scripts put before a name."""
-_SEPARATORS = lazy_pattern(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
 _FIELD_SEPARATOR = lazy_pattern(
     r"([\s|│;,](?:(?<=[|│\t;])\s*+|(?<=,)\s++"
     r"|(?<=[^\S\t])(?:[^\S\t]*+[|│\t;]\s*+|\s*+[-–—]\s++|\s*+/\s++(?=[A-Za-z]))))"
@@ -63,102 +44,17 @@ _EPISODE_COUNT_NAMES = (
     *("episodes", "nepisodes", "numepisodes", "episodecount"),
     *languages.EPISODE_COUNTS,
 )
-_FEWEST_PAIRS_BEFORE_WORDS = 2
 _FINISHED_STEP = lazy_pattern(
     r"\W{0,9}((?:[Ee]pisode|[Ee]p|EP|[Ee]poch|[Ii]teration|[Uu]pdate|[Ss]tep) \d{1,15}) {1,2}"
     r"[^\W\d_]{1,20}\W{0,3}"
 )
 """`Episode 12 finished, reward: 5.0`: the word says nothing that is needed."""
 _FEWEST_LETTERS = 3
-_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
-"""`Step 10K | reward 20.5`."""
 _STEP_LETTERS = ("t", "i", "k", "n")
-_FINISHED = lazy_pattern(
-    r"^(?:(?:completed|done|ended|finished|over)(?: with)? "
-    r"|(?i:(?:starting|beginning) (?=(?:training )?(?:iteration|epoch|episode|update)$))"
-    r"|(?i:(?:finished|completed) (?=(?:training )?(?:iteration|epoch|update)$)))"
-)
-"""`Episode 7 completed with score: 21.5`; `Starting training iteration 7`; `Finished epoch 7`."""
 _TENSORFLOW_VARIABLE = lazy_pattern(
     r"/(?:kernel|bias|beta|gamma|w|b|weights|logstd)(?:_\d{1,3})?:\S"
 )
 """`actor/dense/kernel:0 <- actor/dense/kernel:0 + noise`: the number is part of its name."""
-_CLOCK_START = lazy_pattern(r"^\d{1,3}:\d\d")
-
-
-class Pair(NamedTuple):
-    """A name and its number; `total` is N of `k/N`, `spread` what follows `+/-`."""
-
-    key: str
-    value: float
-    is_blank_separated: bool
-    """Only blanks separate name and number."""
-    total: int | None
-    spread: float | None
-
-
-def parse_field(text: str) -> list[Pair] | None:
-    """The pairs that fill the text completely; None if something else is left.
-
-    A number after a word of prose, without `:` or `=`, is something else.
-    """
-    found: list[Pair] = []
-    position = _skip_separators(text, 0)
-    while position < len(text):
-        match = _PAIR.match(text, position)
-        if match is None or _CLOCK_START.match(text, match.start("value")):
-            return found if _are_written_out(found) else None
-        pair = _make_pair(match)
-        if found and spreads.is_bare(pair.key):
-            pair = pair._replace(key=spreads.name_behind(pair.key, found[-1].key))
-        if pair.is_blank_separated and metric_names.is_prose(pair.key) and not _is_of_total(pair):
-            is_sentence = sentences.says_length(text[position:])
-            return found if _are_written_out(found) and not is_sentence else None
-        found.append(pair)
-        position = _skip_separators(text, match.end())
-    return found
-
-
-def _is_of_total(pair: Pair) -> bool:
-    """Whether it is a step of so many, whatever stands before: `Result for episode 3 of 500`."""
-    return pair.total is not None and _axis_of(pair) is not None
-
-
-def _are_written_out(pairs: list[Pair]) -> bool:
-    """Whether words may follow the pairs: `lr=1e-3 (10437 steps/s)`, `kl: 0.1 saved checkpoint`."""
-    if len(pairs) < _FEWEST_PAIRS_BEFORE_WORDS or not any(map(_is_known, pairs)):
-        return False
-    return not any(pair.is_blank_separated and _axis_of(pair) is None for pair in pairs)
-
-
-def _skip_separators(text: str, position: int) -> int:
-    match = _SEPARATORS.match(text, position)
-    return match.end() if match else position
-
-
-def _make_pair(match: re.Match[str]) -> Pair:
-    value = parse_number(match["value"])
-    if value is not None and match["scale"]:
-        value *= _SCALES[match["scale"]]
-    total, spread = match["total"], match["spread"]
-    name = _clean_name(match["key"])
-    if match[0].endswith("%") and not name.endswith("%"):
-        name += "%"
-    return Pair(
-        name,
-        math.nan if value is None else value,
-        not match["sep"].strip(),
-        int(total.replace(",", "")) if total else None,
-        parse_number(spread) if spread else None,
-    )
-
-
-def _clean_name(key: str) -> str:
-    """A name without surrounding punctuation; brackets inside it are kept."""
-    name = _FINISHED.sub("", " ".join(key.split()).strip("()#-. "))
-    if ("(" in name) != (")" in name):
-        return f"{name})" if "(" in name else f"({name}"
-    return name
 
 
 def is_episode_count(key: str) -> bool:
@@ -183,7 +79,7 @@ def may_be_record(text: str) -> bool:
 
 
 def parse_normal_line(
-    text: str, normal: str, bare_steps_count: bool | None = None
+    text: str, normal: str, bare_steps_count: bool | None
 ) -> ConsoleRecord | None:
     """`parse_line` of a line that may be a record, with its normal form."""
     if "/" in text and _TENSORFLOW_VARIABLE.search(text):
@@ -259,7 +155,7 @@ def _parse_fields(text: str) -> tuple[list[str], list[list[Pair]]]:
     before: list[Pair] | None = None
     parts = _FIELD_SEPARATOR.split(text)
     for separator, field in zip(["", *parts[1::2]], parts[::2], strict=True):
-        if _skip_separators(field, 0) >= len(field):
+        if skip_separators(field, 0) >= len(field):
             continue
         fields.append(field)
         pairs = parse_field(field)
@@ -294,15 +190,9 @@ def _letter_step(pairs: list[Pair]) -> Pair | None:
 
 def _is_usable(pair: Pair) -> bool:
     """Whether a pair is of use: `3/10` is not, unless it is a step, a training or a reward."""
-    if pair.total is None or _axis_of(pair) is not None:
+    if pair.total is None or axis_of(pair) is not None:
         return True
     return metric_names.is_reward(pair.key) or metric_names.numbers_training(pair.key)
-
-
-def _axis_of(pair: Pair) -> str | None:
-    """What a step counts: `GRPO step 10/500` is one too, since it says how many there will be."""
-    name = pair.key if pair.total is None else pair.key.rpartition(" ")[2]
-    return metric_names.step_axis(pair.key) or metric_names.step_axis(name)
 
 
 def _are_record(pairs: list[Pair], *, has_heading: bool) -> bool:
@@ -313,26 +203,22 @@ def _are_record(pairs: list[Pair], *, has_heading: bool) -> bool:
     if len(pairs) == 1 and metric_names.may_be_title(pairs[0].key):
         return False
     if len(pairs) == 1 and pairs[0].is_blank_separated:
-        return _axis_of(pairs[0]) is not None
+        return axis_of(pairs[0]) is not None
     inner = pairs[1:] if has_heading else pairs
-    has_blanks = any(pair.is_blank_separated and _axis_of(pair) is None for pair in inner)
-    known = sum(map(_is_known, pairs))
+    has_blanks = any(pair.is_blank_separated and axis_of(pair) is None for pair in inner)
+    known = sum(map(is_known, pairs))
     return known > 0 and (not has_blanks or 2 * known >= len(pairs))
 
 
 def _are_layout(pairs: list[Pair]) -> bool:
     """Whether they are a step and what a script measures there, whatever it calls it."""
-    return len(pairs) >= _FEWEST_PAIRS_OF_LAYOUT and _axis_of(pairs[0]) is not None
-
-
-def _is_known(pair: Pair) -> bool:
-    return _axis_of(pair) is not None or metric_names.is_metric(pair.key)
+    return len(pairs) >= _FEWEST_PAIRS_OF_LAYOUT and axis_of(pairs[0]) is not None
 
 
 def _make_record(pairs: list[Pair], bare_steps_count: bool | None) -> ConsoleRecord:
     step, counts = None, ""
     config: dict[str, ConfigValue] = {}
-    axes = [(pair, _axis_of(pair)) for pair in pairs]
+    axes = [(pair, axis_of(pair)) for pair in pairs]
     if bare_steps_count is not None and any(metric_names.counts_episodes(p.key) for p in pairs):
         steps = "timesteps" if bare_steps_count else None
         axes = [(p, steps if metric_names.is_bare_count(p.key) else axis) for p, axis in axes]
