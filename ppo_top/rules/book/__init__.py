@@ -31,7 +31,7 @@ from ppo_top.rules.book.llm import (
 from ppo_top.rules.book.off_policy import action_values, replay
 from ppo_top.rules.book.reward import crash, episodes, outcome, spread, stagnation, unlearned
 from ppo_top.rules.book.run import machine, not_a_number, progress, settings
-from ppo_top.rules.book.updates import learning_rate, optimiser, step_shape, step_size
+from ppo_top.rules.book.updates import kl_feedback, learning_rate, optimiser, step_shape, step_size
 from ppo_top.rules.engine.rule import Rule, rules_by_id
 
 RULES: tuple[Rule, ...] = (
@@ -40,6 +40,7 @@ RULES: tuple[Rule, ...] = (
     *step_shape.RULES,
     *optimiser.RULES,
     *learning_rate.RULES,
+    *kl_feedback.RULES,
     *settings.RULES,
     *reference_kl.RULES,
     *kl_penalty.RULES,
