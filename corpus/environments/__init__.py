@@ -9,18 +9,12 @@ import gymnasium
 
 from corpus.environments.choices import (
     Bandit,
-    Betting,
-    Cards,
-    Farm,
     Ferry,
     Harvest,
-    Inventory,
     Ladder,
-    Market,
-    Prospect,
-    Queue,
     Ranking,
     Recall,
+    Sorting,
     Typing,
 )
 from corpus.environments.continuous import (
@@ -29,33 +23,52 @@ from corpus.environments.continuous import (
     Berth,
     Crane,
     Cruise,
-    Dam,
     Drone,
     Glider,
-    Kiln,
-    Mixing,
     PointMass,
     Sailing,
-    Tank,
-    Thermostat,
 )
-from corpus.environments.later import Auction, Balance, Battery, Crossing, Dodge, Steering
-from corpus.environments.moving import (
-    Bridge,
-    Catch,
+from corpus.environments.economy import (
+    Betting,
+    Cards,
+    Farm,
+    Inventory,
+    Market,
+    Prospect,
+    Queue,
+)
+from corpus.environments.grids import (
     Cliff,
     Corridor,
     Delivery,
-    Docking,
     Foraging,
     Grid,
+    Maze,
+    Patrol,
+    Windy,
+)
+from corpus.environments.later import (
+    Auction,
+    Balance,
+    Battery,
+    Crossing,
+    Dodge,
+    Steering,
+)
+from corpus.environments.moving import (
+    Bridge,
+    Catch,
+    Docking,
     Lander,
     Lift,
-    Maze,
     Parking,
-    Patrol,
-    Sorting,
-    Windy,
+)
+from corpus.environments.processes import (
+    Dam,
+    Kiln,
+    Mixing,
+    Tank,
+    Thermostat,
 )
 
 STEP_LIMITS = {
