@@ -48,7 +48,6 @@ FAULT_GROUPS = {
         "kl-limit-tiny", "gradient-tiny",
     ),
 }  # fmt: skip
-MAX_MEDIAN_DELAYS = {"step size": 5, "critic": 15, "never learns": 25}
 
 Figures = dict[str, Any]
 

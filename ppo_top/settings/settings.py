@@ -10,9 +10,6 @@ from ppo_top.settings.custom_rule import CustomRule
 from ppo_top.settings.hook import Hook
 from ppo_top.settings.run_patterns import NO_PATTERNS, RunPatterns
 
-Thresholds = Mapping[str, Mapping[str, float]]
-"""rule -> name -> value"""
-
 CURRICULUM_RULES = (
     "reward-crash",
     "value-loss-spike",
@@ -26,6 +23,7 @@ class Settings(NamedTuple):
     """The settings of a session; `problems` has a line for each thing that was not understood."""
 
     thresholds: Mapping[str, Mapping[str, float]] = {}
+    """rule -> name -> value"""
     muted: frozenset[str] = frozenset()
     reasons: Mapping[str, str] = {}
     """rule -> why it is muted"""

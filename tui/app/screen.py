@@ -33,7 +33,7 @@ class MainScreen(Screen[None]):
     def __init__(self, canvas: Canvas) -> None:
         super().__init__()
         self.canvas = canvas
-        self.uses_cell_compositor = use_cell_compositor(self, lambda: canvas.is_ready)
+        use_cell_compositor(self, lambda: canvas.is_ready)
 
     def compose(self) -> ComposeResult:
         """The canvas."""

@@ -15,7 +15,7 @@ def draw_timeline(snap: Snapshot, cells: int) -> ScreenBlock:
     view = snap.view
     if view is None or view.row is None or not len(view.timeline):
         return ScreenBlock([line("")])
-    left, right = _left(snap), _right(snap, view)
+    left, right = _left(snap), _right(view)
     room = cells - width(left) - width(right) - 2
     if room < 12:
         return ScreenBlock([join_fitting([left, right], cells)])
@@ -38,7 +38,7 @@ def _left(snap: Snapshot) -> StyledLine:
     return line((f" {play} {number(playback.speed, 3)}x", "cursor"))
 
 
-def _right(snap: Snapshot, view: RunView) -> StyledLine:
+def _right(view: RunView) -> StyledLine:
     if view.at_end:
         return line(("latest ", "cursor"))
     row = view.row or 0

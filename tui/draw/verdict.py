@@ -44,7 +44,7 @@ def draw_verdict(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
     if explained is None or is_stalled_only(view.verdict, view.state):
         lines = headline_lines(snap, view, cells, max(1, min(rows, 2)))
         if view.cleared_findings and rows > len(lines):
-            lines.append(_cleared_line(snap, view, cells))
+            lines.append(_cleared_line(view, cells))
     else:
         lines = _explained(snap, view, explained, cells, rows)
     if snap.below_siblings is not None and rows > 1:
@@ -193,7 +193,7 @@ def _numbered(texts: list[str], room: int) -> list[StyledLine]:
     return rows
 
 
-def _cleared_line(snap: Snapshot, view: RunView, cells: int) -> StyledLine:
+def _cleared_line(view: RunView, cells: int) -> StyledLine:
     newest = view.cleared_findings[0]
     cleared = newest.cleared
     at = dated(view.timeline.axis, cleared.step) if cleared is not None else ""

@@ -60,7 +60,7 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
         yield from _wrap(view.headline, "  ")
     for opened in view.open_findings:
         yield ""
-        yield from _finding_lines(opened, run)
+        yield from _finding_lines(opened)
     if view.cleared_findings:
         yield ""
         yield "  Resolved"
@@ -84,7 +84,7 @@ def _watched_values(view: RunView) -> Iterator[str]:
         yield f"  {plural(view.progress.updates, 'update')}: what needs a trend is not judged"
 
 
-def _finding_lines(opened: OpenFinding, run: Run) -> Iterator[str]:
+def _finding_lines(opened: OpenFinding) -> Iterator[str]:
     finding = opened.finding
     yield (
         f"  {MARKS[opened.severity.status]} {opened.severity.word.upper()}  {clean(finding.title)}"
