@@ -75,7 +75,7 @@ class JudgeQueue:
         return done and not self._is_waiting
 
     def _judge_here(self, budget: float | None, first: str | None) -> bool:
-        """Judge what workers are not sent."""
+        """Judge what workers are not sent; True if nothing of that is left."""
         deadline = float("inf") if budget is None else time.perf_counter() + budget
         self._use_workers(first)
         self._take_back_late()

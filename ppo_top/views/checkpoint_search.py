@@ -25,11 +25,11 @@ def asks_for_restart(advice: str) -> bool:
 def checkpoint_folders(run: Run) -> list[str]:
     """Where its checkpoints may be; none if the numbers in their names say nothing."""
     named = checkpoint_name(run.evaluation.trainer.id)
-    sources = [each for each in run.sources.values() if not each.source.is_piped]
-    if named is not None and named.files_only:
-        sources = [each for each in sources if each.format not in RECORD_COUNTING_FORMATS]
     if named is None:
         return []
+    sources = [each for each in run.sources.values() if not each.source.is_piped]
+    if named.files_only:
+        sources = [each for each in sources if each.format not in RECORD_COUNTING_FORMATS]
     logs = dict.fromkeys(source.source.path.parent for source in sources)
     return list(dict.fromkeys(str(each) for log in logs for each in named.folders_of(log)))
 

@@ -64,8 +64,8 @@ def _chain(worst: Finding, findings: Sequence[Finding], row: int) -> list[Findin
 def _link(finding: Finding) -> str:
     """`12k Update KL too high (5.12)`: where it began, and the value where it has a limit."""
     step = finding.since.step
-    value = ""
-    told = finding.limit is None or finding.title.endswith(")") or not math.isfinite(finding.value)
-    if not told and len(finding.concepts) == 1:
+    value, has_limit = "", finding.limit is not None and math.isfinite(finding.value)
+    is_in_title = finding.title.endswith(")")
+    if has_limit and not is_in_title and len(finding.concepts) == 1:
         value = f" ({format_metric_value(finding.value, concept(finding.concepts[0]).fmt)})"
     return f"{compact(step)} " * (step != NO_STEP) + finding.title + value

@@ -122,10 +122,10 @@ def _side_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBl
     status = line(" ", *short_status(snap, cells - 1))
     block.lines.append(past_banner(snap, cells) or loading_bar(snap, cells) or status)
     left = rows - len(block.lines)
-    typing = snap.prompt is not None or snap.toast or snap.alerts
-    block.append_block(_values(snap, cells, left - 1 if typing else left))
+    needs_footer = snap.prompt is not None or snap.toast or snap.alerts
+    block.append_block(_values(snap, cells, left - 1 if needs_footer else left))
     listed = frozenset(row.concept for row in rows_to_show(view, left))
-    if typing:
+    if needs_footer:
         block.lines += [()] * (rows - 1 - len(block.lines))
         block.append_block(draw_footer(snap, cells))
     elif len(block.lines) + 3 <= rows:

@@ -98,7 +98,7 @@ def _explained(
     if explained.chain and left > len(why):
         why.append(_chain(snap, explained.chain, cells))
     lines = [*what, *why, *fixes]
-    hint = line((_others(snap, view), "dim"))
+    hint = line((_findings_hint(snap, view), "dim"))
     for at in range(len(lines) - 1, 0, -1):
         if width(lines[at]) + width(hint) + 2 <= cells:
             lines[at] = justify(lines[at], hint, cells)
@@ -106,7 +106,7 @@ def _explained(
     return lines
 
 
-def _others(snap: Snapshot, view: RunView) -> str:
+def _findings_hint(snap: Snapshot, view: RunView) -> str:
     """How many findings there are to read about, if more than the first."""
     shown = len(view.open_findings)
     done = Counter(

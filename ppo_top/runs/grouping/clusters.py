@@ -63,7 +63,7 @@ def _rank(unit: LogUnit) -> tuple[bool, bool, bool, int, str]:
 
 
 def title_of(cluster: Cluster) -> str:
-    """What its tracker calls a run; empty where no tracker's folder is all there is to name it."""
+    """What its tracker calls a run whose folder only the tracker has named; else empty."""
     folder = cluster.main.location.unit.rpartition("/")[2]
     if not TRACKER_RUN_FOLDER.fullmatch(folder):
         return ""
@@ -78,7 +78,7 @@ class CopyFinder:
         self._compared: dict[tuple[str, str], tuple[int, int, bool]] = {}
 
     def forget(self) -> None:
-        """A log may come back as another one."""
+        """Compare all logs again: one may come back as another."""
         self._compared.clear()
 
     def copies(self, clusters: Iterable[Cluster]) -> dict[int, Cluster]:
@@ -111,7 +111,9 @@ class CopyFinder:
 
 
 def _alike(clusters: Iterable[Cluster]) -> list[list[Cluster]]:
-    """Clusters with a log of one name that begins with the same values at the same time."""
+    """The clusters that hold logs of one name which begin with the same values at the same time,
+    for each such log.
+    """
     found: dict[tuple[str, str], dict[int, Cluster]] = {}
     for cluster in clusters:
         for unit in cluster.units:

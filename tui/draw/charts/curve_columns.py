@@ -19,9 +19,10 @@ from ppo_top.views.troubled_rows import column_statuses, meaningful
 
 
 class CurveColumns(NamedTuple):
-    """The columns of a curve, the style of each, and how many rows from `first` on one holds.
+    """The columns of a curve and the style of each.
 
-    Where several runs share an axis of steps, `bounds` are the rows at which columns begin.
+    A column holds `size` rows, the first of them from row `first` on. Where several runs share an
+    axis of steps, `bounds` are the rows at which columns begin.
     """
 
     extents: list[Extent]

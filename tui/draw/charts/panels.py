@@ -148,8 +148,8 @@ def _is_flat(snap: Snapshot, view: RunView, track: PanelTrack) -> bool:
     if track.status.is_trouble:
         return False
     seen = track.track.count_until(view.row or 0)
-    low, high, _, bad = snap.drawing_cache.pyramid_for(track.track).extent(0, seen)
-    return low == high and not bad
+    extent = snap.drawing_cache.pyramid_for(track.track).extent(0, seen)
+    return extent.low == extent.high and not extent.non_finite
 
 
 def panels_title(
@@ -184,7 +184,7 @@ def draw_panels(
     if not shown:
         return block
     texts = [format_metric_value(track.newest_value, track.fmt) for track in shown]
-    values = max(map(len, texts), default=0)
+    value_cells = max(map(len, texts))
     heights = layout.heights(rows, [_is_flat(snap, view, track) for track in shown])
     for number, high in enumerate(heights):
         row = shown[number * layout.columns : (number + 1) * layout.columns]
@@ -196,7 +196,8 @@ def draw_panels(
         for at, track in enumerate(row):
             left, right = at * cells // places, (at + 1) * cells // places
             size = (right - left - 1, high)
-            side.append((_panel_or_error(snap, view, track, size, values, has_steps), right - left))
+            panel = _panel_or_error(snap, view, track, size, value_cells, has_steps)
+            side.append((panel, right - left))
             spot = ClickRegion(left, len(block.lines), right - left - 1, high, "concept")
             block.click_regions.append(spot._replace(target=track.track.concept))
         block.lines += side_by_side(side, high)
@@ -208,11 +209,11 @@ def _panel_or_error(
     view: RunView,
     track: PanelTrack,
     size: tuple[int, int],
-    values: int,
+    value_cells: int,
     has_steps: bool,
 ) -> list[StyledLine]:
     def draw() -> ScreenBlock:
-        return ScreenBlock(_panel(snap, view, track, size, values, has_steps))
+        return ScreenBlock(_panel(snap, view, track, size, value_cells, has_steps))
 
     return draw_or_error(f"the chart of {track.track.concept}", draw, *size).lines
 
@@ -222,15 +223,15 @@ def _panel(
     view: RunView,
     track: PanelTrack,
     size: tuple[int, int],
-    values: int,
+    value_cells: int,
     has_steps: bool,
 ) -> list[StyledLine]:
-    """One panel; `values` is the width of the widest value on the page."""
+    """One panel; the widest value on the page has `value_cells`."""
     wide, high = size
     if high == 1:
-        return [_one_line(snap, view, track, wide, values)]
+        return [_one_line(snap, view, track, wide, value_cells)]
     room = (wide, high - 1)
-    others = tuple(each[4:] for each in snap.overlaid)
+    others = tuple((o.id, o.style, o.row, o.version, o.note) for o in snap.overlaid)
     key = (track.track.concept, room, has_steps, snap.is_growing, snap.window, others)
     plot = snap.drawing_cache.cached_lines(
         view, key, lambda: draw_panel_plot(snap, view, track, room, has_steps)
@@ -259,13 +260,16 @@ def _title(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
 
 
 def _one_line(
-    snap: Snapshot, view: RunView, track: PanelTrack, cells: int, values: int
+    snap: Snapshot, view: RunView, track: PanelTrack, cells: int, value_cells: int
 ) -> StyledLine:
     shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
     label = shorten(clean(track.label), 16).ljust(16)
     left = line(
-        (" " + label, _label_style(snap, track)), " ", (shown.rjust(max(values, 7)), style), "  "
+        (" " + label, _label_style(snap, track)),
+        " ",
+        (shown.rjust(max(value_cells, 7)), style),
+        "  ",
     )
     room = cells - width(left) - 1
     if room < 4 or view.row is None:
