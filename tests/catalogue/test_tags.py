@@ -6,21 +6,12 @@ import pytest
 
 from ppo_top.catalogue import (
     UNKNOWN_TRAINER,
-    TagEntry,
     identify,
     known_trainers,
     meaning,
-    trainer_tables,
 )
 
 TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
-
-
-def entry_of(trainer: str, tag: str) -> TagEntry:
-    """The line of a trainer's table that a tag is found by."""
-    found = trainer_tables()[trainer].find_entry(tag)
-    assert found is not None
-    return found[0]
 
 
 LEGACY = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -134,8 +133,3 @@ def assert_same(one: ParserOutput, other: ParserOutput) -> None:
     assert one.notes == other.notes
     assert one.ended == other.ended
     assert one.counts_updates == other.counts_updates
-
-
-def float_bytes(value: float) -> bytes:
-    """The bytes of a float, for exact comparison."""
-    return struct.pack("<d", value)
