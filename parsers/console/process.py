@@ -12,6 +12,7 @@ from ppo_top.parsers.console.lines.run_end import RunEndDetector
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import (
     block_rows,
+    dicts,
     evaluation_part,
     ray_results,
     trainer_lines,
@@ -90,8 +91,8 @@ class ProcessStream:
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line that is neither a table row nor a progress bar."""
-        if text.startswith("{"):
-            return self._parse_dict(text)
+        if text.startswith(("{", "'")) and (whole := dicts.with_start(text)):
+            return self._parse_dict(whole)
         if (result := self._read_block(text)) is not None:
             return result or None
         if self._in_block and (row := block_rows.row_of_block(text)) is not None:
@@ -152,8 +153,8 @@ class ProcessStream:
         return found
 
     def pop_summary(self) -> ConsoleRecord | None:
-        """The last values as wandb prints them, where the console holds no others."""
-        found = self._run_summary.pop_record()
+        """The last values as wandb or Ray prints them, where the console holds no others."""
+        found = self._run_summary.pop_record() or self._ray_result.pop_rest()
         return None if self._has_records else found
 
     def _read_block(self, text: str) -> ConsoleRecord | tuple[()] | None:

@@ -107,6 +107,7 @@ class RecordReader:
     def _add_table_line(self, text: str, name: str) -> bool:
         """Add a line to the table it belongs to; False if there is none."""
         table = self.processes[name].table
+        text = text.lstrip()  # of a code block in a text
         if ruled_table.is_rule(text):
             record = table.add_rule(text)
             if record is not None:

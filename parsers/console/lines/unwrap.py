@@ -104,6 +104,9 @@ class Unwrapper:
     def unwrap(self, text: str) -> UnwrappedLine:
         """The line's text, process and time."""
         head = text[:1]
+        if head == "`":
+            text = text.lstrip("`")  # of Markdown's code, which began in the midst of a line
+            head = text[:1]
         if head == ">" and (quote := _QUOTE.match(text)):
             text = text[quote.end() :]
         if (head.isdigit() and text[2:3] != ":" and text[4:5] != "-") or head in (" ", ">"):

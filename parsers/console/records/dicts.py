@@ -22,6 +22,7 @@ from ppo_top.parsers.shared.names.metric_names import STEP_AXES, is_metric, is_s
 from ppo_top.parsers.shared.text.number_text import (
     as_step,
 )
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 MAX_DICT_BYTES = 1 << 20
 """Longer dictionaries are not read."""
@@ -36,8 +37,17 @@ _MAX_DICT_LAYOUTS = 256
 _MOST_LINES = 256
 _MIN_LINES_FOR_ORJSON = 500
 """Before that, importing orjson takes longer than it saves."""
+_FIRST_ITEM = lazy_pattern(r"'[^']{1,80}': [-\d]")
 _MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
 """JSON reads it as an integer, which has no sign."""
+
+
+def with_start(text: str) -> str:
+    """A dictionary, if need be with the bracket without which it was pasted; else ""."""
+    if text.startswith("{"):
+        return text
+    is_rest = text.endswith("}") and "{" not in text and _FIRST_ITEM.match(text)
+    return "{" + text if is_rest else ""
 
 
 def parse_record(text: str) -> ConsoleRecord | None:

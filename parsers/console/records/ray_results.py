@@ -6,6 +6,7 @@ from ppo_top.model import UNKNOWN_TIME
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.documents.yaml_subset import YamlReader
 from ppo_top.parsers.shared.names.axes import parse_unix_time
+from ppo_top.parsers.shared.names.metric_names import is_metric
 from ppo_top.parsers.shared.text.number_text import as_step
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -87,7 +88,14 @@ class RayResult:
         """The whole result once its iteration has been read; None before."""
         if not self._values or self._values[-1][0] != _STEP_KEY:
             return None
+        return self._pop(as_step(self._values[-1][1]), "iteration")
+
+    def pop_rest(self) -> ConsoleRecord | None:
+        """What there is of a result that was pasted in part; None without a metric in it."""
+        return self._pop(None, "") if any(is_metric(name) for name, _ in self._values) else None
+
+    def _pop(self, step: int | None, axis: str) -> ConsoleRecord:
         self.is_open = False
         values, self._values = self._values, []
         named = [(name + self._trial_suffix, value) for name, value in values]
-        return ConsoleRecord(named, as_step(values[-1][1]), "iteration", time=self._time)
+        return ConsoleRecord(named, step, axis, time=self._time)

@@ -63,6 +63,36 @@ def test_items_of_a_markdown_list() -> None:
     assert read(["1. 0.5 0.25", "2. 0.5 0.25"]).points == {}
 
 
+BASELINES = "".join(
+    f"--------------------------------\n| ep_reward_mean     | -{n}.5       |\n"
+    f"| policy_entropy | 1.4{n} |\n| total_timesteps       | {100 * n}     |\n"
+    "--------------------------------\n"
+    for n in range(1, 5)
+)
+"""Whose columns the web page has not kept."""
+
+
+@pytest.mark.parametrize("margin", [" ", "    "])
+def test_a_table_in_a_code_block_may_be_indented(margin: str) -> None:
+    """Four blanks make one in Markdown; a single one is left of copying."""
+    found = read([margin + line for line in BASELINES.split("\n")[:-1]])
+    assert found.values_by_step()["ep_reward_mean"] == [(100 * n, -n - 0.5) for n in range(1, 5)]
+
+
+def test_a_code_block_may_begin_within_a_line() -> None:
+    """The marks are no part of its first record."""
+    lines = [f"episode {n} score {n}.5 average score {n}.25" for n in range(6, 10)]
+    found = read(["```" + lines[0], *lines[1:], "```"])
+    assert found.steps("average score") == [6, 7, 8, 9]
+
+
+def test_a_dictionary_pasted_without_its_first_bracket() -> None:
+    """As somebody copies a line of ms-swift."""
+    rest = "'loss': -0.0, 'reward': 0.34375, 'kl': 0.01, 'global_step/max_steps': '5/3766'}"
+    assert read([rest]).values_by_step()["reward"] == [(5, 0.34375)]
+    assert read(["'red', 'green': 3}", "'a note': see {below}"]).points == {}
+
+
 def test_a_tuple_that_python_2_printed() -> None:
     """`print("Episode", n, "reward", r)`, its strings quoted and its tabs spelled out."""
     line = "('Episode #', {}, '\\tfinished with reward', {}, '\\tNoise', nan)"

@@ -142,3 +142,12 @@ def test_results_say_more_than_tunes_table() -> None:
     table = status_table([("PPO_env_0", 1, 10.5)], framed=False)
     got = read(result(1, 10.5) + table + result(2, 20.5) + table.replace("| 1", "| 2"))
     assert got.values_by_step()["episode_reward_mean"] == [(1, 10.5), (2, 20.5)]
+
+
+def test_a_result_pasted_in_part_is_read() -> None:
+    """It ends before its iteration; of a console that holds whole ones, only those count."""
+    part = result(1, 10.5).partition("  node_ip")[0]
+    got = read(f"```\n{part}```\n")
+    assert got.values_by_step()["episode_reward_mean"] == [(1, 10.5)]
+    assert got.counts_updates
+    assert read(result(7, 10.5) + part).steps("episode_reward_mean") == [7]
