@@ -207,6 +207,8 @@ def _are_record(pairs: list[Pair], *, has_heading: bool) -> bool:
     inner = pairs[1:] if has_heading else pairs
     has_blanks = any(pair.is_blank_separated and axis_of(pair) is None for pair in inner)
     known = sum(map(is_known, pairs))
+    if has_blanks and all(axis_of(pair) is not None or not is_known(pair) for pair in pairs):
+        return False  # `Step 1: Analyzing Formula 2`, of an answer
     return known > 0 and (not has_blanks or 2 * known >= len(pairs))
 
 

@@ -25,7 +25,7 @@ _PAIR = lazy_pattern(
     rf"{_UNIT_PATTERN}(?=$|[\s,;:|\])}}>])"
 )
 _DECORATION = (
-    r"\u2190-\u21ff\u2300-\u23ff\u2500-\u257f\u25a0-\u27bf\u2b00-\u2bff"
+    r"\u2190-\u21ff\u2300-\u2379\u237b-\u23ff\u2500-\u257f\u25a0-\u27bf\u2b00-\u2bff"
     r"\U0001f000-\U0001faff\ufe0f\u200d"
 )
 """Arrows, box drawing, shapes and emoji: what scripts put before a name."""

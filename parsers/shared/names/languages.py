@@ -73,7 +73,7 @@ BARE_COUNTS = frozenset({"步数", "步", "ステップ", "스텝"})
 """Steps of one episode, or of all so far."""
 
 LETTERS = (
-    "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u03b5\u03f5\u0400-\u04ff"
+    "\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u03b1-\u03c9\u03f5\u237a\u0400-\u04ff"
     "\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3"
 )
 """Character range of a regular expression."""

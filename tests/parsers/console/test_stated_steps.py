@@ -574,6 +574,18 @@ def test_episodes_done_are_the_step() -> None:
     assert read.values("ε") == [n / 10 for n in range(1, 9)]
 
 
+def test_greek_names_are_read_between_others() -> None:
+    """Also the sign that APL has for alpha."""
+    log = "".join(
+        f"Episode {n}00\tAvg: -{n}.5\tε: 0.{n}  ⍺: 0.5000  σ: 0.25  Buffer: {n}000\n"
+        for n in range(1, 9)
+    )
+    read = parse_every_way(ConsoleParser, log.encode()).values_by_step()
+    assert read["ε"] == [(100 * n, n / 10) for n in range(1, 9)]
+    assert read["⍺"] == [(100 * n, 0.5) for n in range(1, 9)]
+    assert read["Buffer"] == [(100 * n, 1000.0 * n) for n in range(1, 9)]
+
+
 def test_few_episodes_of_each_session_are_no_parts_of_one() -> None:
     """A log that each session goes on; within iterations, episodes count on."""
     session = "".join(f"Episode {n}/10 | Loss: {n}.5 | ε: 0.1\n" for n in range(1, 11))
