@@ -19,6 +19,8 @@ _NUMBERS = (
     r"(?i:(?:(?:rewards?|returns?|scores?)[\w-]*|loss(?:es)?[\d_-]*)\.(?:txt|csv|dat|log)$"
     rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.(?:txt|csv|dat|log|out)$)"
 )
+_COPY = r"(?: ?\(\d{1,2}\))?"
+"""What a browser puts behind the name of a second download: `evaluations (1).npz`."""
 _JSON_NAMES = (
     "history|metrics|monitoring|rewards?|returns|scores|loss(?:es)?|logs?|curves?"
     "|training_(?:stats|data|results)"
@@ -43,7 +45,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
         )
     },
     "csv_table": {
-        "sb3-csv": r"^progress\.csv$",
+        "sb3-csv": rf"^progress{_COPY}\.csv$",
         "lightning-csv": r"^metrics\.csv$",
         "csv": (
             r"(?i:\.(?:csv|tsv|log)$|^(?:log|train)[^.]*\.txt$"
@@ -74,7 +76,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
             rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.npy$)"
         ),
     },
-    "sb3_evaluations": {"sb3-evaluations": r"^evaluations\.npz$"},
+    "sb3_evaluations": {"sb3-evaluations": rf"^evaluations{_COPY}\.npz$"},
     "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},
     "settings_files": {
         "settings-yaml": (
@@ -94,7 +96,9 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "torchrl_csv": {"torchrl-csv": r"\.csv$"},
     "trackio": {"trackio": r"\.db$", "trackio-inbox": r"^\d{8}\.jsonl$"},
     "trainer_state": {
-        "trainer-state": r"^(?:trainer_state|train(?:ing|er)?_?logs?|log_history)[\w-]*\.json$"
+        "trainer-state": (
+            rf"^(?:trainer_state|train(?:ing|er)?_?logs?|log_history)[\w-]*{_COPY}\.json$"
+        )
     },
     "wandb": {"wandb": r"\.wandb$"},
 }

@@ -103,6 +103,21 @@ def test_a_copy_of_a_monitor_file_may_be_named_too(
     assert (run["producer"], run["progress"]["updates"]) == ("monitor", 30)
 
 
+@pytest.mark.parametrize(
+    ("name", "format_"),
+    [
+        ("evaluations (1).npz", "sb3-evaluations"),
+        ("progress(2).csv", "sb3-csv"),
+        ("trainer_state (12).json", "trainer-state"),
+    ],
+)
+def test_a_second_download_is_what_the_first_one_is(name: str, format_: str) -> None:
+    """A browser puts a number behind the name."""
+    assert format_ in [each for _, each in formats_by_module(name)]
+    assert is_file_name(name)
+    assert re.search(ANY_FILE_NAME, name)
+
+
 def test_a_table_with_tabs_is_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """PFRL writes its evaluations to scores.txt, at environment steps."""
     (tmp_path / "scores.txt").write_text(PFRL)
