@@ -144,6 +144,46 @@ def test_lists_of_rows_that_measure_other_things_are_read() -> None:
     assert len(found["step"]) == 10
 
 
+def test_rows_may_be_numbered_by_their_identity() -> None:
+    """And hold their numbers in objects, beside texts that both lists have."""
+    document = {
+        "name": "ppo",
+        "episodes": [
+            {"episode_id": n, "end_time": "10:30", "metrics": {"total_return": 1.5 * n}}
+            for n in range(9)
+        ],
+        "updates": [
+            {"update_id": n, "end_time": "10:31", "summary": {"avg_kl": 0.01}} for n in range(9)
+        ],
+    }
+    found = read(document).values_by_step()
+    assert found["metrics/total_return"] == [(n, 1.5 * n) for n in range(9)]
+    assert found["summary/avg_kl"] == [(n, 0.01) for n in range(9)]
+    assert claims("ppo_log.json", json.dumps(document).encode())
+
+
+def test_a_list_may_have_its_steps_in_the_one_beside_it() -> None:
+    """As PyMARL gives its metrics to Sacred, which pickles scalars of NumPy into objects."""
+
+    def scalar(value: float) -> dict[str, object]:
+        return {"dtype": "float64", "py/object": "numpy.float64", "value": value}
+
+    document = {
+        "return_mean": [scalar(0.5 * n) for n in range(1, 6)],
+        "return_mean_T": [10_000 * n + 10 for n in range(1, 6)],
+        "loss": [0.25, 0.125, 0.0625],
+        "loss_T": [20_320, 40_320, 60_320],
+        "grad_norm": [{"py/reduce": [{"py/function": "torch._utils._rebuild_tensor_v2"}]}] * 3,
+        "grad_norm_T": [20_320, 40_320, 60_320],
+    }
+    found = read(document)
+    assert found.values_by_step() == {
+        "return_mean": [(10_000 * n + 10, 0.5 * n) for n in range(1, 6)],
+        "loss": [(20_320, 0.25), (40_320, 0.125), (60_320, 0.0625)],
+    }
+    assert not found.counts_updates
+
+
 @pytest.mark.parametrize("within", ["", "metrics"])
 def test_a_list_of_values_at_steps_is_called_as_its_list(within: str) -> None:
     """Each metric has one; they may lie within another object, and need not be equally long."""

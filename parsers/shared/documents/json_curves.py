@@ -39,6 +39,7 @@ _EVALUATION = re.compile(r"(?:^|_)(?:eval(?:uations?|s)?|test|val(?:id(?:ation)?
 _SAME_COUNT = (0.5, 1.1)
 """Between these shares of a run's last step ends a list of steps that counts as the run does."""
 
+_STEPS_BESIDE = "_T"
 _FIRST_ROWS = 8
 """So many tell whether steps beside an episode are its own."""
 _PAIR = 2
@@ -68,7 +69,7 @@ def _tables_of(document: object) -> list[list[_Row]]:
     named = document if isinstance(document, dict) else named
     found = {
         name: _values_of(name, value)
-        or [_row_of(name, row) for row in value if isinstance(row, dict)]
+        or [_row_of(name, row) for row in value if isinstance(row, dict) and not _is_pickled(row)]
         or _pairs_of(name, value)
         for name, value in named.items()
         if isinstance(value, list)
@@ -131,9 +132,9 @@ def _table_points(
     builder = ColumnBuilder()
     for number, row, step in zip(_spread(scale, len(rows)), rows, rows_steps, strict=True):
         _add_row(builder, row, number if step is None else step, row)
-    seen = {tag for row in rows for tag in row}
+    seen = _measured_tags(rows)
     for other in others:
-        tags = {tag for row in other for tag in row if not _is_axis(tag)}
+        tags = _measured_tags(other)
         if not counts and seen.isdisjoint(tags) and all(step_of(row) is not None for row in other):
             seen |= tags
             for row in other:
@@ -141,6 +142,12 @@ def _table_points(
     points = builder.pop_points()
     end = max((each.steps[-1] for each in points), default=0)
     return [*points, *_beside(rest, scale if counts else range(1, end + 1))], counts
+
+
+def _measured_tags(rows: Sequence[_Row]) -> set[str]:
+    """The names of numbers that are no axis."""
+    numbers = {tag for row in rows for tag in row if number_of(tag, row[tag]) is not None}
+    return {tag for tag in numbers if not _is_axis(tag)}
 
 
 def _beside(lists: Mapping[str, list[float]], scale: range) -> list[Points]:
@@ -220,9 +227,18 @@ def curve_of(tag: str, value: object) -> list[float] | None:
     """The numbers of a list that holds nothing else."""
     if not isinstance(value, list):
         return None
-    numbers = [number_of(tag, each) for each in value]
+    numbers = [number_of(tag, _unpickled(each)) for each in value]
     known = [each for each in numbers if each is not None]
     return known if len(known) == len(numbers) else None
+
+
+def _unpickled(value: object) -> object:
+    """The number of a NumPy scalar as jsonpickle writes it, for Sacred; else what it was."""
+    return value.get("value") if isinstance(value, dict) and _is_pickled(value) else value
+
+
+def _is_pickled(value: Mapping[str, object]) -> bool:
+    return "py/object" in value or "py/reduce" in value
 
 
 def _curves(
@@ -244,14 +260,25 @@ def _curves(
     stated = None if scale else said[length]
     steps = stated[1] if stated else scale or range(1, length + 1)
     axes = {tag for tag, _ in filter(None, said.values())} | {*filter(is_stepped, long)}
+    beside = {tag: beside for tag in long if (beside := _steps_beside(long, tag))}
+    axes |= {tag for tag in long if beside and tag.endswith(_STEPS_BESIDE)}
     curves = []
     for tag in (each for each in long if each not in axes):
         values = array("d", long[tag])
         own = said[len(values)]
         is_own = own and _count_alike(own[1], steps)
-        at = array("q", own[1] if own and is_own else _spread(steps, len(values)))
+        known = beside.get(tag) or (own[1] if own and is_own else None)
+        at = array("q", known or _spread(steps, len(values)))
         curves.append(Points(tag, at, array("d", [UNKNOWN_TIME]) * len(at), values))
-    return curves, stated is None
+    return curves, stated is None and not beside
+
+
+def _steps_beside(lists: Mapping[str, Sequence[float]], tag: str) -> list[int] | None:
+    """The steps of a list in the one beside it: `loss` and `loss_T`, as PyMARL has them."""
+    stated = [as_step(each) for each in lists.get(tag + _STEPS_BESIDE, ())]
+    known = [step for step in stated if step is not None]
+    is_whole = len(known) == len(stated) == len(lists[tag])
+    return known if is_whole and known == sorted(known) else None
 
 
 def _spread(steps: Sequence[int], count: int) -> Iterator[int]:

@@ -102,6 +102,8 @@ _STEP_WORDS = {
     "evaluateepisode": "episode",
     "trainingepisode": "episode",
     "currentepisode": "episode",
+    "updateid": "iteration",
+    "episodeid": "episode",
     **dict.fromkeys(
         ("iep", "iepisode", "epi", "episodei", "epnum", "epno", "epidx", "episodeidx"), "episode"
     ),
@@ -233,6 +235,8 @@ _ALGORITHM_WORDS = _word_set(
 _LOSS_ENDS = (("loss",), ("losses",))
 _REWARD_FILE = lazy_pattern(r"(rewards?|returns?|scores?)[_.-](.+)", re.IGNORECASE)
 _FILE_OF_REWARDS = lazy_pattern(r"(.+)[_.-](rewards|returns|scores)", re.IGNORECASE)
+_NUMBER_OF_RUN = lazy_pattern(r"[_.-](?:(?:seed|run|trial)[_-]?)?\d{1,5}$", re.IGNORECASE)
+"""At the end of a file's name, which says whose rewards they are before that."""
 _SERIES_WORDS = lazy_pattern(r"[_.-](?:history|hist|log|logs|list)$", re.IGNORECASE)
 """At the end of a file's name: `mean_score_history.txt`."""
 _OTHER_REWARD_WORDS = METRIC_WORDS | _word_set(
@@ -257,7 +261,8 @@ def reward_of_file(path: str) -> str:
     stem = PurePath(path).stem
     if (found := _REWARD_FILE.fullmatch(stem)) and _is_remark(found[2], _OTHER_REWARD_WORDS):
         return f"{found[1]} ({found[2]})"
-    if (found := _FILE_OF_REWARDS.fullmatch(stem)) and _is_remark(found[1], _WORDS_BEFORE_REWARDS):
+    plain = _NUMBER_OF_RUN.sub("", stem)
+    if (found := _FILE_OF_REWARDS.fullmatch(plain)) and _is_remark(found[1], _WORDS_BEFORE_REWARDS):
         return f"{found[2]} ({found[1]})"
     return _SERIES_WORDS.sub("", stem) if is_reward(stem) else ""
 
