@@ -26,6 +26,10 @@ _LABEL = lazy_pattern(
     r"^\[[A-Za-z][\w .-]{0,30}\](?:(?=\[)| (?=(?:[Cc]ompleted |[Ff]inished )?[Ee]pisode:? #?\d))"
 )
 """`[grpo][step=12] reward=0.5`, `[Simple DQN] Episode 3, Reward: 21.5`."""
+_TRAINING_LABEL = lazy_pattern(
+    r"^(?:[Tt]rain(?:ing)?|TRAIN): (?=(?i:episode|ep|step|iteration|iter|epoch|update) #?\d)"
+)
+"""`Train: ep 120 rew 21.5`."""
 _ACME_LINE = lazy_pattern(
     rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
 )
@@ -73,8 +77,9 @@ _WINDOW_WORDS = tuple(
 )
 _WINDOW = lazy_pattern(
     r"(?i)(?:(?<=reward|return|length)|(?<=rewards|returns)|(?<=score)|(?<=scores))"
-    r" (?:(?:over|of|in|for) (?:the )?((?:last |past |previous )?\d{1,7} \w{1,12})"
-    r"|((?:last|past|previous) \d{1,7} \w{1,12}))(?=\s?[:=])"
+    r" (?:(?:over|of|in|for) (?:the )?"
+    r"((?:last |past |previous )?\d{1,7} \w{1,12}|(?:last|past|previous) \d{1,7})"
+    r"|((?:last|past|previous) \d{1,7} \w{1,12}))(?=\s?[:=]| (?:at|after) )"
 )
 """`Average reward over last 100 episodes: 21.5`, `Avg reward last 100 episodes: 21.5`."""
 _COUNT_INSIDE = lazy_pattern(
@@ -93,7 +98,7 @@ _HEADING = lazy_pattern(
 """`=== Episode 12 Statistics ===` and `Episode 12 Complete:` stand over lines of the episode."""
 _FINISHED_START = lazy_pattern(
     r"(?i)^((?:epoch|iteration|update|step) #?\d{1,15}(?:\s?/\s?\d{1,15})?)"
-    r" (?:completed?|finished|done|ended)[:.!] "
+    r" (?:completed?|finished|done|ended)(?: in \d[\d.:]{0,9}\s?\w{0,7})?[:.!] "
 )
 """`Iteration 7 completed: mean reward 21.5`; what is said of an episode is a sentence."""
 _FINISHED_WORDS = (" complete", " finished", " done", " ended")
@@ -183,6 +188,10 @@ def _part_glued_steps(text: str) -> str:
     return _GLUED_STEP.sub(r"\1 ", text) if _GLUED_DIGIT.search(text) else text
 
 
+def _window_as_word(match: re.Match[str]) -> str:
+    return f" ({(match[1] or match[2]).replace(' ', '_')})"
+
+
 def _remark_as_word(match: re.Match[str]) -> str:
     return re.sub("[ =]", "_", match[0])
 
@@ -196,6 +205,8 @@ def _replacing(
 _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("Epoch", _replacing(_EPOCH_AND_STEP, _steps_of_all_epochs)),
     ("", lambda text: slashed_names.spell_out(unwrap_numbers(text))),
+    ("rain", _replacing(_TRAINING_LABEL, "")),
+    ("TRAIN", _replacing(_TRAINING_LABEL, "")),
     (": episode: ", _replacing(_LEADING_STEP, r"step \1, ")),
     ("/", _replacing(_LEADING_COUNT, r"iteration \1/\2, ")),
     ("\t", _replacing(_TABBED_SEPARATOR, r"\1 ")),
@@ -214,7 +225,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("→", _replacing(_ARROW, ": ")),
     (" episode", _replacing(_COUNT_INSIDE, r"\1_\2_\3_\4")),
     (" Episode", _replacing(_COUNT_INSIDE, r"\1_\2_\3_\4")),
-    *((f" {word} ", _replacing(_WINDOW, r" (\1\2)")) for word in _WINDOW_WORDS),
+    *((f" {word} ", _replacing(_WINDOW, _window_as_word)) for word in _WINDOW_WORDS),
     ("(", _replacing(_WINDOW_BEHIND, r"(\1\2")),
     ("):", _replacing(_TWO_NUMBERS, r"\1: \3, \1 \2: \4")),
     (" (", _replacing(_SECOND_NUMBER, "")),

@@ -15,15 +15,17 @@ _EPISODE_START = lazy_pattern(
     r"(?:[Ee]pisode|[Ee]p|EP):?\s?#?\s?(\d{1,15})\b"
 )
 _REWARD = lazy_pattern(
-    rf"\b(reward|return|score)s?\b\W{{0,3}}?(?:(?:of|is|was)\W{{1,3}}?)?({NUMBER_PATTERN})(?![\w.])",
+    rf"\b(reward|return|score)s?\b[^\w,;]{{0,3}}?(?:(?:of|is|was)\W{{1,3}}?)?({NUMBER_PATTERN})"
+    r"(?!\w|\.\d)",
     re.IGNORECASE,
 )
+"""Not `21.5 reward, 200 steps`."""
 _EPISODE_INSIDE = lazy_pattern(
-    rf"\b(reward|return|score)s?\s(?:in|for|of|at|after)\s(?:the\s)?[Ee]pisode:?\s?#?(\d{{1,15}})\b\W{{0,3}}?"
-    rf"(?:(?:is|was)\W{{1,3}}?)?({NUMBER_PATTERN})(?![\w.])",
+    r"\b(reward|return|score)s?\s(?:\(|(?:in|for|of|at|after)\s(?:the\s)?)episode:?\s?#?(\d{1,15})\b"
+    rf"\W{{0,4}}?(?:(?:is|was)\W{{1,3}}?)?({NUMBER_PATTERN})(?!\w|\.\d)",
     re.IGNORECASE,
 )
-"""`Total reward in episode 12 is 21.5`."""
+"""`Total reward in episode 12 is 21.5`, `Score (episode 12): 21.5`."""
 _TOTALS = lazy_pattern(
     rf"\b(episode (?:reward|return|score)(?: total)?) was ({NUMBER_PATTERN})\W{{1,3}}?"
     rf"(?:(running mean)\W{{1,3}}?({NUMBER_PATTERN}))?"
@@ -37,10 +39,15 @@ _EPISODE_AND_NUMBER = lazy_pattern(
 )
 """`Episode 12: 21.5`: nothing says what it measures."""
 _STEP_IN_WORDS = lazy_pattern(
-    r"(?:^|(?<= ))(?:[Aa]fter|[Aa]t) (?:"
+    r"(?:^|(?<= ))(?:[Aa]fter|[Aa]t|@) (?:"
     r"(\d{1,15}) (episode|(?:time)?step|iteration|epoch|update|frame|game)s?"
     r"|(episode|(?:time)?step|iteration|epoch|update|frame|game)s? #?(\d{1,15}))\b,?"
 )
+_LONE_REWARD = lazy_pattern(
+    r"(?i)^(?:the )?((?:\w{1,20} ){0,3}(?:reward|return|score)s?) (?:is|was) "
+    rf"(?={NUMBER_PATTERN}$)"
+)
+"""What is left of `The average reward is 21.5 after 100 episodes`."""
 _EVALUATION_START = lazy_pattern(r"(?i)eval\w{0,8}(?: results?)?\s*+[:,-]\s*+")
 _MAX_CHARS = 300
 
@@ -58,7 +65,7 @@ def find_step(text: str) -> StepInWords | None:
 
     None if the line says none, or several.
     """
-    if len(text) > _MAX_CHARS or ("fter " not in text and "t " not in text):
+    if len(text) > _MAX_CHARS or not any(sign in text for sign in ("fter ", "t ", "@ ")):
         return None
     found = list(_STEP_IN_WORDS.finditer(text))
     if len(found) != 1:
@@ -66,7 +73,7 @@ def find_step(text: str) -> StepInWords | None:
     (step,) = found
     axis = step_axis(step[2] or step[3])
     rest = f"{text[: step.start()].rstrip()}{text[step.end() :]}".strip()
-    rest = _EVALUATION_START.sub("eval ", rest, count=1)
+    rest = _LONE_REWARD.sub(r"\1: ", _EVALUATION_START.sub("eval ", rest, count=1))
     return None if axis is None else StepInWords(int(step[1] or step[4]), axis, rest)
 
 

@@ -57,6 +57,20 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("[   {step}/900] reward: {n}.5 loss: 0.5", "reward"),
         ("{step}/900: reward {n}.5", "reward"),
         ("Episode {step}: total_reward -> {n}.5", "total_reward"),
+        ("Epoch {step}/900 done in 3.2s. Reward: {n}.5", "Reward"),
+        ("Episode {step} done in 120 steps. Reward: {n}.5. Epsilon: 0.5", "reward"),
+        ("Episode {step}. Reward {n}.5. Steps 120. Epsilon 0.5.", "reward"),
+        ("The average reward is {n}.5 after {step} episodes", "average reward"),
+        (
+            "Average reward over last 100 episodes at step {step}: {n}.5",
+            "Average reward (last_100_episodes)",
+        ),
+        ("{step} episodes done, mean reward of last 10: {n}.5", "mean reward (last_10)"),
+        ("Cumulative reward (episode {step}): {n}.5", "reward"),
+        ("Mean reward (100 episodes) = {n}.5 @ step {step}", "Mean reward (100_episodes)"),
+        ("Train: ep {step} rew {n}.5", "rew"),
+        ("[Train] Ep {step} Reward: {n}.5 Len: 120", "Reward"),
+        ("Policy iteration {step}, average return {n}.5", "average return"),
         # NEAT
         (
             " ****** Running generation {step} ****** \n\n"
@@ -143,6 +157,11 @@ def test_a_word_that_holds_another_is_left_whole() -> None:
     """`turnover rate` does not say that something is over."""
     found = read("Step: {step} | Reward: {n}.5 | turnover rate: {n}.25")
     assert found.values("turnover rate") == [n + 0.25 for n in range(1, 9)]
+
+
+def test_a_number_behind_a_comma_is_not_that_of_the_word_before() -> None:
+    """Here the reward stands before its name."""
+    assert read("==> Episode {step}: {n}.5 reward, 120 steps").points.get("reward") is None
 
 
 def test_a_share_behind_a_number_is_a_remark() -> None:
