@@ -342,6 +342,25 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("training_rewards2", "reward_mean"),
         ("rewards_12", "reward_mean"),
         ("episode_lengths", "ep_len"),
+        ("running_reward", "reward_mean"),
+        ("Moving Average Reward", "reward_mean"),
+        ("ep_reward_ma100", "reward_mean"),
+        ("score_last_100", "reward_mean"),
+        ("100rew", "reward_mean"),
+        ("mean_100ep_reward", "reward_mean"),
+        ("avg_total_reward", "reward_mean"),
+        ("cum_reward", "reward_mean"),
+        ("rollout_reward", "reward_mean"),
+        ("reward_train", "reward_mean"),
+        ("vl_loss", "value_loss"),
+        ("pl_loss", "policy_loss"),
+        ("dist_entropy", "entropy"),
+        ("KLDiv", "approx_kl"),
+        ("eps_threshold", "exploration_rate"),
+        ("lr_actor", "lr"),
+        ("is_success", "success_rate"),
+        ("train_loss", "total_loss"),
+        ("avg_steps", "ep_len"),
         ("length_mean", "ep_len"),
         ("Reward_Total", "reward_mean"),
         ("update_summary/avg_clip_fraction", "clip_fraction"),
@@ -355,7 +374,22 @@ def test_names_that_own_scripts_give(tag: str, metric: str) -> None:
     assert found is not None and found.concept == metric
 
 
-@pytest.mark.parametrize("tag", ["Portfolio Return", "eval/Portfolio Return", "eval/random_return"])
+def test_the_reward_of_episodes_is_preferred_to_its_running_mean() -> None:
+    """Which follows it."""
+    tags = ("running_reward", "ep_reward_ma100", "total_reward")
+    found = {tag: meaning(identify(tags), tag) for tag in tags}
+    priorities = {tag: each.priority for tag, each in found.items() if each is not None}
+    assert priorities.keys() == set(tags)
+    assert min(priorities, key=lambda tag: priorities[tag]) == "total_reward"
+
+
+@pytest.mark.parametrize(
+    "tag",
+    [
+        *("Portfolio Return", "eval/Portfolio Return", "eval/random_return"),
+        *("best_running_reward", "reward_threshold", "random/total_reward", "opponent_score_100"),
+    ],
+)
 def test_a_return_of_something_else_is_no_reward(tag: str) -> None:
     """Neither in the training nor in its evaluation."""
     assert meaning(identify([tag]), tag) is None
