@@ -349,6 +349,8 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("100rew", "reward_mean"),
         ("mean_100ep_reward", "reward_mean"),
         ("avg_total_reward", "reward_mean"),
+        ("Reward/Agent_0", "reward_mean"),
+        ("mean_reward_agent1", "reward_mean"),
         ("cum_reward", "reward_mean"),
         ("rollout_reward", "reward_mean"),
         ("reward_train", "reward_mean"),
@@ -397,7 +399,7 @@ def test_a_return_of_something_else_is_no_reward(tag: str) -> None:
 
 def test_the_mean_of_all_agents_is_preferred_to_one_of_them() -> None:
     """Of several tags of a metric the one with the lowest priority is drawn and judged."""
-    tags = ("Rewards_1", "mean_reward", "reward_2")
+    tags = ("Rewards_1", "mean_reward", "reward_2", "reward_agent_0")
     found = {tag: meaning(identify(tags), tag) for tag in tags}
     priorities = {tag: each.priority for tag, each in found.items() if each is not None}
     assert priorities.keys() == set(tags)
