@@ -364,7 +364,6 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("train_loss", "total_loss"),
         ("avg_steps", "ep_len"),
         ("length_mean", "ep_len"),
-        ("Reward_Total", "reward_mean"),
         ("update_summary/avg_clip_fraction", "clip_fraction"),
         ("eval/Average Score", "eval_reward_mean"),
         ("eval/Rewards", "eval_reward_mean"),
