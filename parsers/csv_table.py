@@ -175,6 +175,8 @@ class CsvParser(RowParser):
     def _add_first_rows(self, rows: Sequence[tuple[Sequence[str], int]]) -> None:
         """Add the rows that have waited, now that the column of the step is known."""
         self._place_step()
+        if not self._runs.columns:
+            self._runs.read_header(self._tags, self._step_index)
         if rows and self._tags[0] == _EPISODE and self._step_index != 0:
             self._tags[0] = self._index_name
         for cells, start in rows:

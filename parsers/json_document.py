@@ -32,6 +32,7 @@ from ppo_top.parsers.shared.documents.json_curves import (
 )
 from ppo_top.parsers.shared.documents.json_values import first_object, flatten, step_of
 from ppo_top.parsers.shared.names import download_names, metric_names
+from ppo_top.parsers.shared.names.counter_names import may_count
 from ppo_top.parsers.shared.names.run_names import plain_run_name
 from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
 from ppo_top.parsers.shared.stores.rewritten_points import MAX_FILE_BYTES, RewrittenPointsStore
@@ -202,11 +203,15 @@ def claims(name: str, head: bytes) -> bool | None:
         return True
     rows = _ROWS_START.match(start)
     keys = [match[1].decode("utf-8", "replace") for match in _KEY.finditer(start)] if rows else []
-    if any(map(metric_names.is_metric, keys)) and any(map(is_stepped, keys)):
+    if any(map(metric_names.is_metric, keys)) and any(map(_may_be_step, keys)):
         return True
     if _REWARDS_NAME.search(name) and any(map(metric_names.is_reward, keys)):
         return True
     return None if len(head) < HEAD_BYTES else False
+
+
+def _may_be_step(name: str) -> bool:
+    return is_stepped(name) or may_count(name)
 
 
 _TRAININGS_START = lazy_pattern(r"\s*+\[\s*+(?=\{)")

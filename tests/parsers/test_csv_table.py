@@ -314,12 +314,13 @@ def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
     file = LogReader(str(path), "progress.csv", str(tmp_path), detect_format)
     assert file.read_update() is None
     assert not file.rejected
-    path.write_text("time/iterations,rollout/ep_rew_mean,time/time_elapsed\n1,,3\n2,21.5,4\n")
+    rows = "1,,3\n2,21.5,4\n3,,5\n4,,6\n"
+    path.write_text(f"time/iterations,rollout/ep_rew_mean,time/time_elapsed\n{rows}")
     gain = file.read_update()
     assert gain is not None
     found = {points.tag: list(points.values) for points in gain.batch.points}
     assert found["rollout/ep_rew_mean"] == [21.5]
-    assert found["time/iterations"] == [1.0, 2.0]
+    assert found["time/iterations"] == [1.0, 2.0, 3.0, 4.0]
 
 
 @pytest.mark.parametrize(

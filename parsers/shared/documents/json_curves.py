@@ -22,6 +22,7 @@ from ppo_top.parsers.shared.documents.json_values import (
 )
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, find_step_key
+from ppo_top.parsers.shared.names.counter_names import may_count
 from ppo_top.parsers.shared.tables.episode_counts import (
     EPISODE,
     STEPS,
@@ -30,6 +31,7 @@ from ppo_top.parsers.shared.tables.episode_counts import (
     counting_on,
     read_counts,
 )
+from ppo_top.parsers.shared.tables.rising_counter import counted_steps
 from ppo_top.parsers.shared.text.number_text import as_step
 
 _SETTINGS_KEYS = ("config", "args", "params", "hparams", "hyperparameters", "settings")
@@ -182,6 +184,8 @@ def _steps_of_rows(rows: Sequence[_Row]) -> tuple[bool, list[int | None]]:
     Where a step is that of an episode, the episode is; where both begin anew all the time, neither.
     """
     steps = [step_of(row) for row in rows]
+    if steps[-1] is None and (counted := counted_steps(map(_numbers_of, rows))):
+        return False, [*counted]
     names = count_names(tuple(rows[-1]))
     if names is None:
         return steps[-1] is None, steps
@@ -195,6 +199,10 @@ def _steps_of_rows(rows: Sequence[_Row]) -> tuple[bool, list[int | None]]:
     if axis == STEPS and not are_of_parts([each.steps for each in seen]):
         return False, steps
     return True, [None] * len(rows)
+
+
+def _numbers_of(row: _Row) -> dict[str, float | None]:
+    return {tag: number_of(tag, value) for tag, value in row.items()}
 
 
 def _add_row(
@@ -299,7 +307,7 @@ def _stated_steps(
     of_length = [tag for tag in lists if len(lists[tag]) == length]
     axes = {tag: metric_names.step_axis(tag.rpartition("/")[2]) for tag in of_length}
     tags = [tag for axis in metric_names.STEP_AXES for tag in of_length if axes[tag] == axis]
-    loose = [tag for tag in of_length if _ends_in_steps(tag)]
+    loose = [tag for tag in of_length if _ends_in_steps(tag) or may_count(tag)]
     for tag in (*tags, find_step_key(of_length), *loose):
         known = [step for each in lists.get(tag or "", ()) if (step := as_step(each)) is not None]
         rises = known == sorted(known) and (tag not in loose or len({*known}) == length)

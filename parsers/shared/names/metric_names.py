@@ -195,11 +195,6 @@ def is_bare_count(name: str) -> bool:
     return normalise(name.rpartition("/")[2]) in _BARE_COUNTS | languages.BARE_COUNTS
 
 
-def may_count_steps(name: str) -> bool:
-    """Whether a name may be that of all steps so far, or of those of an episode or a batch."""
-    return normalise(name) in ("steps", "numsteps")
-
-
 def counts_episodes(name: str) -> bool:
     """Whether a name may be that of an episode's number, or of how many there were."""
     name = name.rpartition("/")[2]

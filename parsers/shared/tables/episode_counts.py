@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Generic, TypeVar
 
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.parsers.shared.names.axes import find_step_key
+from ppo_top.parsers.shared.names.axes import STEP_KEYS, find_step_key
 from ppo_top.parsers.shared.names.metric_names import (
     counts_episodes,
     is_bare_count,
@@ -19,6 +19,7 @@ from ppo_top.parsers.shared.names.metric_names import (
     normalise,
     step_axis,
 )
+from ppo_top.parsers.shared.tables.rising_counter import RisingCounter
 from ppo_top.parsers.shared.text.number_text import as_step
 
 ENOUGH_ROWS = 4
@@ -179,6 +180,8 @@ class TableStep(Generic[WaitingRow]):
         self._is_open = False
         self._lengths_key: str | None = None
         self._lengths: list[int] = []
+        self._counter: RisingCounter | None = None
+        self._counting: str | None = None
 
     def episode_key(self, names: Sequence[str]) -> str | None:
         """The column of episodes, where the step may turn out to be that of one of them."""
@@ -208,13 +211,23 @@ class TableStep(Generic[WaitingRow]):
         if not self._is_open:
             self._lengths_key = may_be_lengths(self._names)
             self._is_open = self._lengths_key is not None
+        if find_step_key(names) is None:
+            self._counter = RisingCounter(names)
+            self._is_open = self._counter.is_possible
 
     def key_of(self, names: Sequence[str]) -> str | None:
         """The column of the step, or None if rows have to be counted."""
+        if self._counting in names:
+            return self._counting
         return find_step_key([name for name in names if name not in self._dropped])
 
     def known(self, row: Mapping[str, object]) -> Mapping[str, object]:
-        """A row without the columns that turned out not to hold the step."""
+        """A row without the columns that turned out not to hold the step.
+
+        One that did, and whose name does not tell, has a name that does.
+        """
+        if self._counting is not None and self._counting in row:
+            return {**row, STEP_KEYS[0]: row[self._counting]}
         if not self._dropped:
             return row
         return {name: value for name, value in row.items() if name not in self._dropped}
@@ -222,6 +235,9 @@ class TableStep(Generic[WaitingRow]):
     def hold(self, row: WaitingRow, numbers: Mapping[str, float | None]) -> Sequence[WaitingRow]:
         """Keep one of the first rows; all of them once they tell where the step is."""
         self._waiting.append(row)
+        if self._counter is not None:
+            is_told = self._counter.add(numbers)
+            return self.release() if is_told or len(self._waiting) >= _MAX_WAITING else ()
         if (totals := total_names(self._names or ())) is not None:
             total, step = (as_step(numbers.get(name)) for name in totals)
             if total is not None and step is not None:
@@ -241,6 +257,8 @@ class TableStep(Generic[WaitingRow]):
         if not self._is_open:
             return ()
         self._is_open = False
+        if self._counter is not None:
+            self._counting = self._counter.name()
         counting = counting_on(self._seen) if self._seen else STEPS
         names = self._names or ()
         if self._lengths_key is not None:

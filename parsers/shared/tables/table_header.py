@@ -8,6 +8,7 @@ from ppo_top.model import ConfigValue
 from ppo_top.parsers.base import HEAD_BYTES
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import find_step_key
+from ppo_top.parsers.shared.names.counter_names import is_counter
 from ppo_top.parsers.shared.text.number_text import parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -79,4 +80,5 @@ def are_names(columns: Sequence[str]) -> bool:
 def is_stepped(columns: Sequence[str]) -> bool:
     """Whether one of the columns holds the step."""
     ends = [column.rpartition("/")[2] for column in columns]
-    return find_step_key(columns) is not None or any(map(metric_names.step_axis, ends))
+    known = find_step_key(columns) is not None or any(map(metric_names.step_axis, ends))
+    return known or any(map(is_counter, columns))

@@ -47,7 +47,14 @@ def test_a_number_that_does_not_is_none(line: str, numbers: list[int]) -> None:
     assert found.counts_updates
 
 
-COUNTS = ["Steps: {step}, Reward: {n}.5, Loss: 0.25", "num_steps={step} | Reward={n}.5 | Loss=0.25"]
+COUNTS = [
+    "Steps: {step}, Reward: {n}.5, Loss: 0.25",
+    "num_steps={step} | Reward={n}.5 | Loss=0.25",
+    "Episodes: {step}, Reward: {n}.5, Loss: 0.25",
+    "Total games played: {step} | Reward: {n}.5 | Loss: 0.25",
+    "[INFO] iterations={step} Reward={n}.5 Loss=0.25",
+    "n_updates_done: {step}, Reward: {n}.5, Loss: 0.25",
+]
 
 
 @pytest.mark.parametrize("line", COUNTS)

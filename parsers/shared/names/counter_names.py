@@ -1,0 +1,68 @@
+"""Names of counters in any words: `game_num`, `ep`, `timesteps_so_far`, `Iterations done`.
+
+A name alone does not tell that a column counts: its numbers have to rise as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ppo_top.parsers.shared.names import metric_names
+
+
+def _word_set(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_STEPS = _word_set("step steps numsteps timestep timesteps frame frames sample samples t")
+_ROWS = _word_set(
+    """
+    episode episodes ep eps epi epis game games iteration iterations iter iters it itr update
+    updates epoch epochs round rounds generation generations gen rollout rollouts trial trials
+    cycle cycles i
+    """
+)
+"""What a row of a table may be. `eps` is mostly the exploration rate, which does not rise."""
+_WHOSE = _word_set(
+    """
+    num number no n id idx index count counter nr total global current cumulative train training
+    learn learning learner env environment so far done completed played finished gradient grad
+    optimizer optimiser policy log time
+    """
+)
+_SO_FAR = _word_set("total global cumulative far env environment")
+TOTAL, ROW, BARE = range(3)
+"""All steps so far; what numbers the rows; steps that may be those of an episode."""
+
+
+def counters_of(names: Sequence[str]) -> list[tuple[int, str]]:
+    """The names of columns that may count, the surest first, each with its kind."""
+    kinds = [(kind, name) for name in names if (kind := _kind_of(name)) is not None]
+    return sorted(kinds, key=lambda each: each[0])
+
+
+def may_count(name: str) -> bool:
+    """Whether a name of more than a letter may be that of a counter."""
+    return len(name.rpartition("/")[2]) > 1 and _kind_of(name) is not None
+
+
+def is_counter(name: str) -> bool:
+    """Whether a name is that of a counter of rows, or of all steps so far."""
+    return may_count(name) and _kind_of(name) != BARE
+
+
+def _kind_of(name: str) -> int | None:
+    end = name.rpartition("/")[2]
+    words = metric_names.split_words(end)
+    counted = [word for word in words if word in _STEPS | _ROWS]
+    if any(map(str.isdigit, end)):
+        return None
+    if len(counted) == 1 and _WHOSE.issuperset({*words} - {*counted}):
+        is_step = counted[0] in _STEPS
+    elif (axis := metric_names.step_axis(end)) is not None:
+        is_step = axis in ("step", "timesteps")
+    else:
+        return None
+    if not is_step:
+        return ROW
+    return BARE if _SO_FAR.isdisjoint(words) else TOTAL

@@ -1,0 +1,65 @@
+"""Finds the column that counts the rows of a table without a known name for its step."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+
+from ppo_top.parsers.shared.names.counter_names import BARE, counters_of
+from ppo_top.parsers.shared.text.number_text import as_step
+
+_FEW, _ENOUGH = 4, 8
+"""So many rows tell that a column counts; of steps that may be those of an episode, so many: the
+lengths of episodes rise by chance for a while."""
+
+
+class RisingCounter:
+    """Looks at the first rows of a table; a counter never falls there, and seldom stays."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._kinds = counters_of(names)
+        self._rows: list[list[int | None]] = []
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether a column may count by its name."""
+        return bool(self._kinds)
+
+    def add(self, row: Mapping[str, float | None]) -> bool:
+        """Look at a row; whether it was the last one that is needed."""
+        self._rows.append([as_step(row.get(name)) for _, name in self._kinds])
+        found = self._find()
+        is_sure = found is not None and found[0] != BARE
+        return len(self._rows) >= (_FEW if is_sure else _ENOUGH)
+
+    def name(self) -> str | None:
+        """The column that counts; None if no row has shown it."""
+        found = self._find()
+        if found is None or len(self._rows) < (_ENOUGH if found[0] == BARE else _FEW):
+            return None
+        return found[1]
+
+    def _find(self) -> tuple[int, str] | None:
+        for place, kind in enumerate(self._kinds):
+            if counts([row[place] for row in self._rows]):
+                return kind
+        return None
+
+
+def counted_steps(rows: Iterable[Mapping[str, float | None]]) -> list[int]:
+    """The steps of all rows of a document by the column that counts them; none without one."""
+    held = [*rows]
+    counter = RisingCounter(tuple(held[-1]))
+    for row in held:
+        counter.add(row)
+    name = counter.name()
+    return [int(row[name] or 0) for row in held] if name else []
+
+
+def counts(column: Sequence[int | None]) -> bool:
+    """Whether numbers are those of a counter: each rises, or at least every other one."""
+    known = [each for each in column if each is not None]
+    if len(known) < len(column):
+        return False
+    rises = sum(before < after for before, after in pairwise(known))
+    return known == sorted(known) and 2 * rises >= len(known) - 1 > 0
