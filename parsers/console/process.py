@@ -14,6 +14,7 @@ from ppo_top.parsers.console.records import (
     block_rows,
     dicts,
     evaluation_part,
+    headings,
     ray_results,
     trainer_lines,
 )
@@ -86,8 +87,9 @@ class ProcessStream:
         self._tune_table = TuneTable()
         self._di_engine = DiEngineLog()
         self._run_summary = WandbSummary()
-        self._in_block = False  # inside a block of single pairs
-        self._is_below_heading = False
+        self._in_block = self._is_below_heading = False
+        """Inside a block of single pairs, and below a line that says only a step."""
+        self._headings = headings.WordedHeadings()
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line that is neither a table row nor a progress bar."""
@@ -100,6 +102,8 @@ class ProcessStream:
         if not self._has_records and block_rows.is_rest(text):
             return None
         found = trainer_lines.parse_line(text) or self._parse_pairs(text)
+        has_begun = self._has_records or self.awaits_steps
+        found = found or self._headings.read(text, is_first=not has_begun)
         if block_rows.is_heading(text):
             self._in_block = True
         elif self._in_block:
@@ -149,7 +153,7 @@ class ProcessStream:
             is_count = len(found.values) == 1 and _COUNT_OF_BLOCK.match(found.values[0][0])
             if self._is_below_heading and is_count:
                 return found._replace(step=None, axis="")
-            self._is_below_heading = _is_heading(found)
+            self._is_below_heading = found.is_heading
         return found
 
     def pop_summary(self) -> ConsoleRecord | None:
@@ -233,7 +237,7 @@ class ProcessStream:
         if self.step is not None and self._is_ignored_step(found):
             return GivenStep(self.step, counted=self._steps_are_stray)
         self._steps_by_axis[found.axis] += 1
-        self._headings_only = self._headings_only and _is_heading(found)
+        self._headings_only = self._headings_only and found.is_heading
         self._kinds_here.clear()
         is_ordered = found.axis == "episode" and not found.says_training  # each has its own order
         self.step = self._episode_order.step_of(found.step) if is_ordered else found.step
@@ -322,11 +326,11 @@ class ProcessStream:
 
     def _is_ignored_step(self, found: ConsoleRecord) -> bool:
         """Whether a line's own step is not what this process counts."""
-        if self._steps_are_stray and _is_heading(found):
+        if self._steps_are_stray and found.is_heading:
             return True
         if not self._has_coarser_step(found):
             return False
-        return self._steps_by_axis[self.axis] >= _SURE_OF_AXIS or _is_heading(found)
+        return self._steps_by_axis[self.axis] >= _SURE_OF_AXIS or found.is_heading
 
     def _is_closing_total(self, found: ConsoleRecord) -> bool:
         """Whether a lone `Total steps: 5000` closes a log that has counted something else."""
@@ -341,8 +345,3 @@ class ProcessStream:
         if self.axis == found.axis or self.axis not in axes or found.axis not in axes:
             return False
         return axes.index(found.axis) > axes.index(self.axis)
-
-
-def _is_heading(found: ConsoleRecord) -> bool:
-    """Whether a line says only a step."""
-    return metric_names.are_heading(tag for tag, _ in found.values)

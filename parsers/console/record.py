@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from ppo_top.model import UNKNOWN_TIME, ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.parsers.shared.names.metric_names import numbers_training
+from ppo_top.parsers.shared.names.metric_names import are_heading, numbers_training
 
 
 class ConsoleRecord(NamedTuple):
@@ -26,6 +26,11 @@ class ConsoleRecord(NamedTuple):
     time: float = UNKNOWN_TIME
     begins_line: bool = False
     is_evaluation: bool = False
+
+    @property
+    def is_heading(self) -> bool:
+        """Whether it says only a step."""
+        return are_heading(tag for tag, _ in self.values)
 
     @property
     def says_training(self) -> bool:

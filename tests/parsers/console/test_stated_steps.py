@@ -594,3 +594,60 @@ def test_few_episodes_of_each_session_are_no_parts_of_one() -> None:
     parts = "".join(f"Iteration {i}\n{session}" for i in range(1, 6))
     read = parse_every_way(ConsoleParser, parts.encode())
     assert set(read.steps("Loss")[-10:]) == {5}
+
+
+WORDED_HEADINGS = [
+    "Epoch {n}/1000 Running...",
+    "Episode {n}/1000 finished",
+    "Episode {n} completed!",
+    "EPISODE {n} STARTED",
+    "Starting episode {n}...",
+    "Start of episode {n}",
+    "--- Iteration {n} begins ---",
+    "[Episode {n}] training...",
+    "Now at episode {n}",
+    "Generation {n} results:",
+    "Summary of game {n}",
+    "Episode {n} done in 3.2s",
+    "After {n} steps:",
+    "Results after {n} episodes:",
+    "{n} steps completed",
+    "Collected {n}/1000 timesteps",
+]
+
+
+@pytest.mark.parametrize("heading", WORDED_HEADINGS)
+@pytest.mark.parametrize("record", ["reward: {n}.5\nloss: 0.25\n", "reward: {n}.5, loss: 0.25\n"])
+def test_a_heading_may_say_its_step_in_words(heading: str, record: str) -> None:
+    """All records below it are those of the step."""
+    log = "".join(f"{heading}\nsome words\n{record}\n".format(n=10 * n) for n in range(1, 12))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("reward") == read.steps("loss") == [10 * n for n in range(1, 12)]
+    assert not read.counts_updates
+
+
+@pytest.mark.parametrize("heading", WORDED_HEADINGS)
+def test_a_line_of_words_behind_the_first_record_is_no_heading(heading: str) -> None:
+    """It closes what stands above, or comes now and then: records are counted."""
+    log = "".join(f"reward: {n}.5, loss: 0.25\n{heading}\n".format(n=10 * n) for n in range(1, 12))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("reward") == list(range(1, 12))
+    assert read.counts_updates
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Evaluating at step {n}",
+        "Saved model of episode {n}",
+        "Loading episode {n} of the demonstrations",
+        "Playing games for {n} minutes",
+        "Best reward in episode {n} so far",
+        "Done with {n} of the files",
+    ],
+)
+def test_other_lines_of_words_are_no_headings(line: str) -> None:
+    """Whatever number they hold."""
+    log = "".join(f"{line}\nreward: {n}.5, loss: 0.25\n".format(n=10 * n) for n in range(1, 12))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("reward") == list(range(1, 12))
