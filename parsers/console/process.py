@@ -102,7 +102,7 @@ class ProcessStream:
         if not self._has_records and block_rows.is_rest(text):
             return None
         found = trainer_lines.parse_line(text) or self._parse_pairs(text)
-        has_begun = self._has_records or self.awaits_steps
+        has_begun = self._has_records or self._awaits_counts
         found = found or self._headings.read(text, is_first=not has_begun)
         if block_rows.is_heading(text):
             self._in_block = True
@@ -193,8 +193,11 @@ class ProcessStream:
     @property
     def awaits_steps(self) -> bool:
         """Whether records wait for others that tell their step."""
-        waits = self._unnamed_steps.is_waiting or self.episode_steps.is_waiting
-        return waits or self._opening.is_waiting
+        return self._awaits_counts or self._opening.is_waiting
+
+    @property
+    def _awaits_counts(self) -> bool:
+        return self._unnamed_steps.is_waiting or self.episode_steps.is_waiting
 
     def tell_steps(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
         """The records that have their step, if they say one; this one is the last of them."""

@@ -1,12 +1,20 @@
-"""Records before a console's first step: `grad_norm = 3.1`, then `[step 0] loss=0.5`."""
+"""Records before a console's first step: `grad_norm = 3.1`, then `[step 0] loss=0.5`.
+
+Where they come again before the second one, a line that says a step closes the records of it:
+`Reward: 21.5`, `Loss: 0.5`, `Episode: 10`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.names.metric_names import is_metric, split_words
 
 _MAX_WAITING = 8
+_MAX_IN_BLOCK = 64
+_EVALUATION_WORDS = frozenset({"eval", "evaluation", "test", "testing", "val", "validation"})
+"""What is measured before the training, too."""
 
 
 class OpeningRecords:
@@ -19,28 +27,81 @@ class OpeningRecords:
         self._waiting: list[ConsoleRecord] = []
         self._tags: set[str] = set()
         self._is_over = False
+        self._heading: ConsoleRecord | None = None
+        """The line that said the first step, until the second one is said."""
+        self._between: list[ConsoleRecord] = []
+        self._stand_above = False
+        """Whether records with these tags stand above their step."""
 
     @property
     def is_waiting(self) -> bool:
-        """Whether records wait for the first step."""
-        return bool(self._waiting)
+        """Whether records wait for a step, or each will."""
+        return bool(self._waiting) or self._stand_above
 
     def read(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
         """The records that have their step, or will be counted; this one is the last of them."""
+        if self._stand_above:
+            return self._read_above(found)
         if self._is_over:
             return (found,)
+        if self._heading is not None:
+            return self._read_between(self._heading, found)
         if found.step is not None:
+            if found.is_heading and found.step > 0 and _may_stand_above(self._tags):
+                self._heading = found
+                return ()
             ready = self.release()
             if found.step == 0:
                 ready = [each._replace(step=0, axis=found.axis) for each in ready]
             return (*ready, found)
-        tags = {tag for tag, _ in found.values}
+        tags = _tags_of(found)
         self._waiting.append(found)
         comes_again = not tags.isdisjoint(self._tags)
         self._tags |= tags
         return self.release() if comes_again or len(self._waiting) >= _MAX_WAITING else ()
 
+    def _read_between(self, first: ConsoleRecord, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
+        """The records around the first step, once the second one tells which are its own."""
+        if found.step is None:
+            self._between.append(found)
+            return self.release() if len(self._between) >= _MAX_IN_BLOCK else ()
+        seen = {tag for each in self._between for tag in _tags_of(each)}
+        rises = found.is_heading and found.axis == first.axis and found.step > (first.step or 0)
+        if not (rises and self._tags <= seen):
+            return (*self.release(), found)
+        between, self._between, self._heading = self._between, [], None
+        self._stand_above = True
+        ready = [*self._read_above(first)]
+        for each in (*between, found):
+            ready += self._read_above(each)
+        return ready
+
+    def _read_above(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
+        """The records that the line of their step closes, and this line itself."""
+        if found.step is None and not _tags_of(found) <= self._tags:
+            return (found,)
+        if found.step is None and len(self._waiting) < _MAX_IN_BLOCK:
+            self._waiting.append(found)
+            return ()
+        ready, self._waiting = self._waiting, []
+        if found.is_heading:
+            ready = [each._replace(step=found.step, axis=found.axis) for each in ready]
+        return (*ready, found)
+
     def release(self) -> Sequence[ConsoleRecord]:
         """The records that wait: no step will be said before others are counted."""
-        ready, self._waiting, self._is_over = self._waiting, [], True
+        heading = [self._heading] if self._heading is not None else []
+        ready = [*self._waiting, *heading, *self._between]
+        self._waiting, self._between, self._heading = [], [], None
+        self._is_over = True
         return ready
+
+
+def _tags_of(found: ConsoleRecord) -> set[str]:
+    return {tag for tag, _ in found.values}
+
+
+def _may_stand_above(tags: Collection[str]) -> bool:
+    """Whether tags before the first step are a training's, which measures nothing before it."""
+    are_evaluations = (not _EVALUATION_WORDS.isdisjoint(split_words(tag)) for tag in tags)
+    return any(map(is_metric, tags)) and not any(are_evaluations)

@@ -626,12 +626,44 @@ def test_a_heading_may_say_its_step_in_words(heading: str, record: str) -> None:
     assert not read.counts_updates
 
 
-@pytest.mark.parametrize("heading", WORDED_HEADINGS)
-def test_a_line_of_words_behind_the_first_record_is_no_heading(heading: str) -> None:
-    """It closes what stands above, or comes now and then: records are counted."""
-    log = "".join(f"reward: {n}.5, loss: 0.25\n{heading}\n".format(n=10 * n) for n in range(1, 12))
+CLOSING_LINES = ["Episode: {n}", "Step {n}", "--- Iteration {n} ---", *WORDED_HEADINGS]
+BLOCKS = [
+    "reward: {r}.5\nloss: 0.25\n{line}\n",
+    "reward: {r}.5, loss: 0.25\n{line}\n\n",
+    "======\nreward: {r}.5\n{line}\nloss: 0.25\n======\n",
+]
+
+
+@pytest.mark.parametrize("line", CLOSING_LINES)
+@pytest.mark.parametrize("block", BLOCKS)
+def test_a_step_may_stand_below_what_it_is_the_step_of(line: str, block: str) -> None:
+    """The records before the first one come again before the second."""
+    log = "".join(block.format(line=line, r=n).format(n=10 * n) for n in range(1, 12))
     read = parse_every_way(ConsoleParser, log.encode())
-    assert read.steps("reward") == list(range(1, 12))
+    steps = [10 * n for n in range(1, 12)]
+    assert read.values_by_step()["reward"] == [(step, step / 10 + 0.5) for step in steps]
+    assert read.steps("loss") == steps
+    assert not read.counts_updates
+
+
+@pytest.mark.parametrize("first", ["eval reward: 3.5", "test score: 3.5", "grad_norm = 3.5"])
+def test_what_is_measured_before_the_training_closes_nothing(first: str) -> None:
+    """Though it comes again, below the step that it is of."""
+    blocks = [f"Episode: {10 * n}\nreward: {n}.5\nloss: 0.25\n" for n in range(1, 12)]
+    log = first + "\n" + f"{first if 'grad' not in first else ''}\n".join([*blocks, ""])
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.values_by_step()["reward"] == [(10 * n, n + 0.5) for n in range(1, 12)]
+
+
+@pytest.mark.parametrize("line", WORDED_HEADINGS)
+def test_a_line_of_words_now_and_then_is_no_step(line: str) -> None:
+    """Where several records stand above the first of them, records are counted."""
+    log = "".join(
+        f"reward: {n}.5, loss: 0.25\n" + f"{line}\n".format(n=n) * (n % 5 == 0)
+        for n in range(1, 21)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("reward") == list(range(1, 21))
     assert read.counts_updates
 
 
