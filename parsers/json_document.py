@@ -32,7 +32,7 @@ from ppo_top.parsers.shared.documents.json_curves import (
 )
 from ppo_top.parsers.shared.documents.json_values import first_object, flatten, step_of
 from ppo_top.parsers.shared.names import download_names, metric_names
-from ppo_top.parsers.shared.names.counter_names import may_count
+from ppo_top.parsers.shared.names.counter_names import is_counter
 from ppo_top.parsers.shared.names.run_names import plain_run_name
 from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
 from ppo_top.parsers.shared.stores.rewritten_points import MAX_FILE_BYTES, RewrittenPointsStore
@@ -211,7 +211,7 @@ def claims(name: str, head: bytes) -> bool | None:
 
 
 def _may_be_step(name: str) -> bool:
-    return is_stepped(name) or may_count(name)
+    return is_stepped(name) or is_counter(name)
 
 
 _TRAININGS_START = lazy_pattern(r"\s*+\[\s*+(?=\{)")

@@ -122,3 +122,9 @@ def test_such_tables_are_logs(name: str) -> None:
     line = json.dumps({name: 1, "score": 21.5, "result": "won"}).encode()
     assert claims("results.jsonl", line + b"\n")
     assert json_document.claims("results.json", b"[" + line + b"]")
+
+
+def test_steps_of_a_checkpoint_make_no_log() -> None:
+    """ML-Agents' training_status.json: the name leaves open what the steps are."""
+    head = b'{"Walker": {"checkpoints": [{"steps": 498499, "reward": 18.9}], "n": 1}}'
+    assert not json_document.claims("training_status.json", head)
