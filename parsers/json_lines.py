@@ -27,7 +27,7 @@ from ppo_top.parsers.shared.documents.json_values import (
 )
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time, step_and_total
-from ppo_top.parsers.shared.names.counter_names import may_count
+from ppo_top.parsers.shared.names.counter_names import is_counter
 from ppo_top.parsers.shared.tables.episode_counts import TableStep
 from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_runs import TableRun, TableRuns
@@ -290,7 +290,7 @@ def looks_like_metrics(found: dict[str, object]) -> bool:
     values = wrapped if isinstance(wrapped, dict) else found
     flat = {tag: number_of(tag, value) for tag, value in flatten(values)}
     metric = any(metric_names.is_metric(tag) and value is not None for tag, value in flat.items())
-    counted = (tag for tag, value in flat.items() if value is not None and may_count(tag))
+    counted = (tag for tag, value in flat.items() if value is not None and is_counter(tag))
     return metric and (step_of(found) is not None or step_of(flat) is not None or any(counted))
 
 

@@ -114,7 +114,7 @@ def test_games_of_two_agents_are_two_trainings(size: int) -> None:
     }
 
 
-@pytest.mark.parametrize("name", ["ep", "game_num", "iterations", "total_episodes"])
+@pytest.mark.parametrize("name", ["ep", "game_num", "episode_no", "global_steps"])
 def test_such_tables_are_logs(name: str) -> None:
     """Also where other cells hold words."""
     head = f"{name},score,result\n1,21.5,won\n".encode()
@@ -122,6 +122,15 @@ def test_such_tables_are_logs(name: str) -> None:
     line = json.dumps({name: 1, "score": 21.5, "result": "won"}).encode()
     assert claims("results.jsonl", line + b"\n")
     assert json_document.claims("results.json", b"[" + line + b"]")
+
+
+@pytest.mark.parametrize("name", ["training_episodes", "n_games", "steps", "policy_episode"])
+def test_how_many_there_were_makes_no_log(name: str) -> None:
+    """Of a table of results, say."""
+    head = f"{name},mean_loss,figure\n50,21.5,fig-5\n".encode()
+    assert not table_claims.claims("results.csv", head)
+    line = json.dumps({name: 50, "mean_loss": 21.5, "figure": "fig-5"}).encode()
+    assert not claims("results.jsonl", line + b"\n" * 5000)
 
 
 def test_steps_of_a_checkpoint_make_no_log() -> None:

@@ -27,9 +27,10 @@ _WHOSE = _word_set(
     """
     num number no n id idx index count counter nr total global current cumulative train training
     learn learning learner env environment so far done completed played finished gradient grad
-    optimizer optimiser policy log time
+    optimizer optimiser log time
     """
 )
+_PLURAL_ROWS = frozenset(word for word in _ROWS if word.endswith("s") and word != "eps")
 _SO_FAR = _word_set("total global cumulative far env environment")
 TOTAL, ROW, BARE = range(3)
 """All steps so far; what numbers the rows; steps that may be those of an episode."""
@@ -47,8 +48,13 @@ def may_count(name: str) -> bool:
 
 
 def is_counter(name: str) -> bool:
-    """Whether a name is that of a counter of rows, or of all steps so far."""
-    return may_count(name) and _kind_of(name) != BARE
+    """Whether a name numbers rows, or counts all steps so far; `episodes` may be how many.
+
+    What stands in such a column makes a log of what is none otherwise.
+    """
+    words = metric_names.split_words(name.rpartition("/")[2])
+    kind = _kind_of(name) if may_count(name) else None
+    return kind == TOTAL or (kind == ROW and not _PLURAL_ROWS.intersection(words))
 
 
 def _kind_of(name: str) -> int | None:
