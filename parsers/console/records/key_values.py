@@ -20,7 +20,7 @@ from ppo_top.parsers.console.records.pairs import (
     skip_separators,
 )
 from ppo_top.parsers.shared.names import languages, metric_names
-from ppo_top.parsers.shared.names.counter_names import may_count
+from ppo_top.parsers.shared.names.counter_names import may_lead
 from ppo_top.parsers.shared.text.number_text import as_step, may_hold_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -97,7 +97,7 @@ def parse_normal_line(
 def _with_leading_count(found: ConsoleRecord) -> ConsoleRecord:
     """The record with the steps that it says first, which may be its step: `Steps: 200, ...`."""
     (name, value), *others = found.values or [("", 0.0)]
-    step = as_step(value) if others and may_count(name) else None
+    step = as_step(value) if others and may_lead(name) else None
     if step is None or math.isnan(value):
         return found
     return found._replace(step=step, axis="timesteps", begins_line=True)

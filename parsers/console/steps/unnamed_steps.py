@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.names.counter_names import may_count
+from ppo_top.parsers.shared.names.counter_names import may_lead
 from ppo_top.parsers.shared.tables.episode_counts import ENOUGH_ROWS
 
 _MAX_WAITING = 8
@@ -70,4 +70,4 @@ class UnnamedSteps:
 
 def _are_counts(numbered: Sequence[ConsoleRecord]) -> bool:
     """Whether the number has a name that leaves open what it counts."""
-    return bool(numbered) and may_count(numbered[0].values[0][0])
+    return bool(numbered) and may_lead(numbered[0].values[0][0])

@@ -30,6 +30,7 @@ _WHOSE = _word_set(
     optimizer optimiser log time
     """
 )
+_BARE_STEPS = ("steps", "numsteps")
 _PLURAL_ROWS = frozenset(word for word in _ROWS if word.endswith("s") and word != "eps")
 _SO_FAR = _word_set("total global cumulative far env environment")
 TOTAL, ROW, BARE = range(3)
@@ -45,6 +46,12 @@ def counters_of(names: Sequence[str]) -> list[tuple[int, str]]:
 def may_count(name: str) -> bool:
     """Whether a name of more than a letter may be that of a counter."""
     return len(name.rpartition("/")[2]) > 1 and _kind_of(name) is not None
+
+
+def may_lead(name: str) -> bool:
+    """Whether a console's line may begin with such a count, of rows or of any steps."""
+    is_bare = _kind_of(name) == BARE
+    return may_count(name) and (not is_bare or metric_names.normalise(name) in _BARE_STEPS)
 
 
 def is_counter(name: str) -> bool:

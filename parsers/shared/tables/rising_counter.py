@@ -9,8 +9,7 @@ from ppo_top.parsers.shared.names.counter_names import BARE, counters_of
 from ppo_top.parsers.shared.text.number_text import as_step
 
 _FEW, _ENOUGH = 4, 8
-"""So many rows tell that a column counts; of steps that may be those of an episode, so many: the
-lengths of episodes rise by chance for a while."""
+"""So many rows tell that a column counts, or steps that may be those of an episode."""
 
 
 class RisingCounter:
@@ -41,7 +40,8 @@ class RisingCounter:
 
     def _find(self) -> tuple[int, str] | None:
         for place, kind in enumerate(self._kinds):
-            if counts([row[place] for row in self._rows]):
+            column = [row[place] for row in self._rows]
+            if counts(column) and (kind[0] != BARE or _is_even(column)):
                 return kind
         return None
 
@@ -54,6 +54,14 @@ def counted_steps(rows: Iterable[Mapping[str, float | None]]) -> list[int]:
         counter.add(row)
     name = counter.name()
     return [int(row[name] or 0) for row in held] if name else []
+
+
+def _is_even(column: Sequence[int | None]) -> bool:
+    """Whether numbers rise by as much each, and by more than one: those of an episode go by ones,
+    or as it happens, and begin anew in the next.
+    """
+    strides = {(after or 0) - (before or 0) for before, after in pairwise(column)}
+    return len(strides) == 1 and min(strides) > 1
 
 
 def counts(column: Sequence[int | None]) -> bool:
