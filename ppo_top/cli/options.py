@@ -223,7 +223,7 @@ def need_prometheus_client(command: str) -> None:
     if find_spec("prometheus_client") is not None:
         return
     in_one_file = not Path(__file__).exists()
-    remedy = "ppo-top-screen.pyz has it" if in_one_file else "pip install 'ppo-top[serve]'"
+    remedy = "ppo-top-screen.pyz has it" if in_one_file else "pip install prometheus_client"
     raise UsageError(f"`{command}` needs prometheus_client: {remedy}")
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 REQUIRED_MODULES = ("torch", "gymnasium", "tensorboard")
-INSTALL_HINT = 'ppo-top: `demo --live` needs {missing}: pip install "ppo-top[demo]"'
+INSTALL_HINT = "ppo-top: `demo --live` needs {missing}: pip install torch gymnasium tensorboard"
 TRAIN_COMMAND = (sys.executable, "-u", "-m", "ppo_top.demo.train")
 SHUTDOWN_GRACE_S = 5.0
 """How long the training may take to stop before it is killed."""

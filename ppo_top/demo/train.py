@@ -21,7 +21,7 @@ FAULT_SETTINGS: dict[str, dict[str, Any]] = {
 """What each fault changes: a learning rate far too high; no clipping and large steps; entropy
 penalised; the sign of the value loss flipped; one NaN reward."""
 
-NEEDS_TORCH = 'training needs torch, gymnasium and tensorboard: pip install "ppo-top[demo]"'
+NEEDS_TORCH = "training needs more: pip install torch gymnasium tensorboard"
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

@@ -71,7 +71,7 @@ def test_without_torch_one_line_says_how_to_get_it(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stdout == ""
     assert done.stderr.splitlines() == [
-        'training needs torch, gymnasium and tensorboard: pip install "ppo-top[demo]"'
+        "training needs more: pip install torch gymnasium tensorboard"
     ]
 
 

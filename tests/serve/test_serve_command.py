@@ -62,9 +62,9 @@ def test_without_the_client_library_it_says_what_to_install(
     """It is an extra: who only watches does not need it."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     assert main(["serve"]) == 2
-    assert "pip install 'ppo-top[serve]'" in capsys.readouterr().err
+    assert "pip install prometheus_client" in capsys.readouterr().err
     assert main(["status", "--format", "prometheus"]) == 2
-    assert "pip install 'ppo-top[serve]'" in capsys.readouterr().err
+    assert "pip install prometheus_client" in capsys.readouterr().err
 
 
 def free_port() -> int:
