@@ -45,6 +45,9 @@ FIRST_MEASURE_S = 2.0
 REMEMBER_PAUSE_S = 0.05
 """The pause between two slices of writing runs to the cache."""
 
+MIN_SHOWN_BYTES = 2_000_000
+"""If no more than this is left to be read, no bar appears for it."""
+
 TOAST_S = 6.0
 
 AUTO_CHOOSE_S = 3.0
@@ -140,8 +143,8 @@ class BaseApp(DrawingApp):
         ui, result = self.ui_state, message.result
         ui.session.apply(result)
         left = result.total_bytes - result.read_bytes
-        show = result.more and (ui.loading is not None or left > 2_000_000)
-        ui.loading = loading_progress(result, ui.session.runs.values()) if show else None
+        if ui.loading is not None or (result.more and left > MIN_SHOWN_BYTES):
+            ui.loading = loading_progress(result, ui.session.runs.values())
         if self.reader is not None:
             self._unanswered_polls += 1
             ui.reading_error = ui.reading_error or self.reader.error
@@ -165,7 +168,10 @@ class BaseApp(DrawingApp):
         if self.reader is not None:
             self.reader.has_runs = ui.run is not None
         if done and self._read_to_end:
+            ui.loading = None
             self._all_judged()
+        elif ui.loading is not None:
+            ui.loading = ui.loading.with_verdicts(ui.session.runs.values())
         self._draw_after(self.draw_pace.delay if ui.chosen_run_id == self._drawn_run_id else 0.0)
         if not done:
             self._judge_in(WORKER_RESULT_S if ui.session.queue.only_waits else 0.001)

@@ -135,6 +135,4 @@ class ReaderThread:
 
 def loading_progress(result: PollResult, runs: Iterable[Run]) -> LoadingProgress:
     """How much of the logs was read, and how many of the runs found are judged."""
-    every = list(runs)
-    judged = sum(run.judged and not run.has_more_to_read for run in every)
-    return LoadingProgress(result.read_bytes, result.total_bytes, judged, len(every))
+    return LoadingProgress(result.read_bytes, result.total_bytes).with_verdicts(runs)

@@ -169,13 +169,16 @@ JUDGED_RUNS_TEXT = "· verdicts {} of {} "
 
 
 def loading_bar(snap: Snapshot, cells: int) -> StyledLine:
-    """A progress bar of reading, over the whole width."""
+    """A progress bar of reading, then of judging what was read, over the whole width."""
     loading = snap.loading
     if loading is None or not loading.total_bytes:
         return ()
     done, total = loading.read_bytes, loading.total_bytes
     text = f" reading {done / 1e6:,.1f} of {total / 1e6:,.1f} MB "
-    if loading.total_runs > 1 and cells > 2 * len(text) + len(JUDGED_RUNS_TEXT):
+    if done >= total and loading.total_runs:
+        done, total = loading.judged_runs, loading.total_runs
+        text = f" verdicts {count(done)} of {count(total)} "
+    elif loading.total_runs > 1 and cells > 2 * len(text) + len(JUDGED_RUNS_TEXT):
         text += JUDGED_RUNS_TEXT.format(count(loading.judged_runs), count(loading.total_runs))
     room = max(cells - len(text) - 1, 0)
     full = room * min(done, total) // total

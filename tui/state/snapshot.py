@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ppo_top.model import Finding, State, Status, Verdict
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.rows.track import Track
+from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.graphics.styled_text import StyledLine, display_text
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
@@ -93,6 +94,11 @@ class LoadingProgress(NamedTuple):
     total_bytes: int
     judged_runs: int = 0
     total_runs: int = 0
+
+    def with_verdicts(self, runs: Iterable[Run]) -> LoadingProgress:
+        """The same, with the verdicts so far on these runs."""
+        judged = [run.judged and not run.has_more_to_read for run in runs]
+        return self._replace(judged_runs=sum(judged), total_runs=len(judged))
 
 
 class InputPrompt(NamedTuple):

@@ -166,6 +166,16 @@ def test_the_loading_bar_counts_judged_runs(sick: UiState) -> None:
     assert "verdicts" not in "\n".join(drawn_text(sick, 40, 15))
 
 
+@pytest.mark.parametrize("size", [(140, 40), (80, 24), (40, 15)])
+def test_what_was_read_and_is_not_judged_yet_is_a_bar_too(
+    sick: UiState, size: tuple[int, int]
+) -> None:
+    """Until then the counts of sick runs are too low."""
+    sick.loading = LoadingProgress(10**8, 10**8, judged_runs=250, total_runs=1_000)
+    (bar,) = (row for row in drawn_text(sick, *size) if "verdicts 250 of 1,000" in row)
+    assert 0.2 < bar.count("█") / (bar.count("█") + bar.count("░")) < 0.3
+
+
 def test_wide_characters_keep_columns_straight(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """Names in Chinese or with emoji take two cells a character, and nothing shifts."""
     write_unhealthy_run(tmp_path / "runs" / "倒立摆-实验🔥" / "progress.csv")

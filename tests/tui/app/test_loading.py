@@ -1,0 +1,31 @@
+"""While runs wait to be judged the screen says so: till then its counts are too low."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ppo_top.tui.state.snapshot import LoadingProgress
+from tests.support.screens import write_unhealthy_run
+from tests.tui.app.test_eviction import screen, until
+from tests.tui.app.test_nothing_to_show import make_app
+
+
+async def test_the_bar_goes_when_all_runs_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not when the last byte was read."""
+    for name in ("a", "b"):
+        write_unhealthy_run(tmp_path / name / "progress.csv")
+    app = make_app(tmp_path)
+    async with app.run_test(size=(140, 40)):
+        await until(lambda: app.notifier_ready)
+        monkeypatch.setattr(app.pipeline, "step", lambda *_: False)  # something is left
+        app.ui_state.loading = LoadingProgress(10**8, 10**8)
+        app._judge()
+        assert app.ui_state.loading == LoadingProgress(10**8, 10**8, judged_runs=2, total_runs=2)
+        await until(lambda: "verdicts 2 of 2" in screen(app))
+        monkeypatch.undo()
+        await until(lambda: app.ui_state.loading is None)
+        await until(lambda: "verdicts" not in screen(app))
