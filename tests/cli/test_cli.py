@@ -117,6 +117,14 @@ def test_a_name_in_an_error_is_nothing_that_a_terminal_obeys(
     assert said.removesuffix("\n").isprintable()
 
 
+def test_a_replay_starts_at_a_place_that_there_may_be(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As `g` on the screen says; not silently at the beginning."""
+    assert main(["replay", str(DEMO_LOGS_FOLDER), "--from", "abc"]) == 2
+    assert "--from expects a step or a percentage, got 'abc'" in capsys.readouterr().err
+
+
 def test_replay_needs_a_log(capsys: pytest.CaptureFixture[str]) -> None:
     """A replay does not wait for its log."""
     assert main(["replay", "/no/such/place"]) == 2

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.rows.timeline import Timeline
 
 MAX_PAUSE_UPDATES = 10.0
@@ -131,20 +132,31 @@ class Cursor:
 
 def find_row(timeline: Timeline, wanted: str) -> int | None:
     """The row of a step (`14336`, `14k`) or a percentage (`50%`); None if it is neither."""
+    found = parse_position(wanted)
+    if found is None or not len(timeline):
+        return None
+    if not found.is_share:
+        return first_row_at_step(timeline.steps, found.amount)
+    percent = min(100.0, max(0.0, found.amount))
+    return max(0, math.ceil(percent * len(timeline) / 100) - 1)
+
+
+class Position(NamedTuple):
+    """Where to go: a step, or per cent of the rows."""
+
+    amount: float
+    is_share: bool
+
+
+def parse_position(wanted: str) -> Position | None:
+    """What the user means by `14336`, `14k` or `50%`; None if it is no place."""
     text = wanted.strip().replace(",", "").replace("_", "").lower()
-    if not len(timeline):
-        return None
+    factor = {"k": 1e3, "m": 1e6}.get(text[-1:], 1.0)
     try:
-        if text.endswith("%"):
-            percent = min(100.0, max(0.0, float(text[:-1])))
-            return max(0, math.ceil(percent * len(timeline) / 100) - 1)
-        factor = {"k": 1e3, "m": 1e6}.get(text[-1:], 1.0)
-        step = float(text.rstrip("km")) * factor
-    except (ValueError, OverflowError):
+        amount = float(text.rstrip("km") if factor > 1.0 else text.removesuffix("%")) * factor
+    except ValueError:
         return None
-    if step != step:
-        return None
-    return first_row_at_step(timeline.steps, step)
+    return None if amount != amount else Position(amount, text.endswith("%"))
 
 
 def first_row_at_step(steps: Sequence[int], step: float) -> int:
