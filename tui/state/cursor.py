@@ -141,14 +141,14 @@ def find_row(timeline: Timeline, wanted: str) -> int | None:
     return max(0, math.ceil(percent * len(timeline) / 100) - 1)
 
 
-class Position(NamedTuple):
+class Destination(NamedTuple):
     """Where to go: a step, or per cent of the rows."""
 
     amount: float
     is_share: bool
 
 
-def parse_position(wanted: str) -> Position | None:
+def parse_position(wanted: str) -> Destination | None:
     """What the user means by `14336`, `14k` or `50%`; None if it is no place."""
     text = wanted.strip().replace(",", "").replace("_", "").lower()
     factor = {"k": 1e3, "m": 1e6}.get(text[-1:], 1.0)
@@ -156,7 +156,7 @@ def parse_position(wanted: str) -> Position | None:
         amount = float(text.rstrip("km") if factor > 1.0 else text.removesuffix("%")) * factor
     except ValueError:
         return None
-    return None if amount != amount else Position(amount, text.endswith("%"))
+    return None if amount != amount else Destination(amount, text.endswith("%"))
 
 
 def first_row_at_step(steps: Sequence[int], step: float) -> int:
