@@ -77,12 +77,12 @@ def replay(parser: argparse.ArgumentParser) -> Command:
     def run(options: argparse.Namespace) -> int:
         _need_screen()
         from ppo_top.tui import Replay
-        from ppo_top.tui.state.cursor import parse_position
+        from ppo_top.tui.state.cursor import parse_destination
 
         path = paths_or_default(options.path)[0]
         if why := unreachable_reason(path):
             raise UsageError(f"{path}: {why}")
-        if options.start is not None and parse_position(options.start) is None:
+        if options.start is not None and parse_destination(options.start) is None:
             raise UsageError(f"--from expects a step or a percentage, got {options.start!r}")
         replay = Replay(options.speed, options.start, options.paused)
         return _monitor(options, [path], replay=replay)

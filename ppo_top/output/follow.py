@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import TextIO
 
 from ppo_top.files.follower import Follower
-from ppo_top.files.mirrors import shown_path
 from ppo_top.model import Finding, Severity, State, Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.answers import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
@@ -22,8 +21,8 @@ from ppo_top.output.colour import coloured
 from ppo_top.output.hooks import Hooks
 from ppo_top.output.reports.json_report import finding_object
 from ppo_top.output.reports.overview import PLAIN, OutputStyle
-from ppo_top.paths import PERMISSION_DENIED, unreachable_reason
 from ppo_top.runs.liveness import run_status
+from ppo_top.runs.load import is_unreachable
 from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
@@ -205,18 +204,6 @@ def reader_is_gone(out: TextIO) -> bool:
     return bool(poller.poll(0))
 
 
-def _may_come(paths: Iterable[Path], err: TextIO) -> bool:
-    """Whether each path can be read, or once it is made: a job script follows before it trains."""
-    for path in paths:
-        if why := unreachable_reason(path):
-            is_denied = why == PERMISSION_DENIED
-            wait = "" if is_denied else ": waiting for it"
-            print_problem(err, f"{shown_path(path)}: {why}{wait}")
-            if is_denied:
-                return False
-    return True
-
-
 def follow(
     paths: Sequence[Path],
     settings: Settings,
@@ -233,7 +220,7 @@ def follow(
     opened before they are written again. Every `beat_s` seconds an event says that it still looks.
     Events start the commands of the settings' hooks; `on_existing`: also what is there at first.
     """
-    if not _may_come(paths, sys.stderr):
+    if is_unreachable(paths, sys.stderr, may_come=True):
         return EXIT_ERROR
     session = Session(settings, parallel=True)
     hooks = Hooks(settings.hooks, partial(print_problem, sys.stderr), existing=on_existing)

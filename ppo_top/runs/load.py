@@ -18,7 +18,7 @@ from ppo_top.files.passed_over import (
 )
 from ppo_top.files.stdin import with_unix_line_ends
 from ppo_top.files.update import STDIN_NAME, Listing
-from ppo_top.paths import unreachable_reason
+from ppo_top.paths import PERMISSION_DENIED, unreachable_reason
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.pipeline import read_to_end
@@ -105,12 +105,18 @@ def unopened_text(folders: int) -> str:
     return f"{plural(folders, 'folder')} of old logs not opened (--active)"
 
 
-def is_unreachable(paths: Sequence[Path], err: TextIO) -> bool:
-    """Whether one of the paths cannot be read, which is told on `err`."""
+def is_unreachable(paths: Sequence[Path], err: TextIO, *, may_come: bool = False) -> bool:
+    """Whether one of the paths cannot be read, which is told on `err`.
+
+    `may_come`: one that is not there is waited for. A job script follows before it trains.
+    """
     for path in paths:
         if reason := unreachable_reason(path):
-            print(f"ppo-top: {clean(shown_path(path))}: {reason}", file=err)
-            return True
+            waits = may_come and reason != PERMISSION_DENIED
+            wait = ": waiting for it" if waits else ""
+            print(f"ppo-top: {clean(shown_path(path))}: {reason}{wait}", file=err)
+            if not waits:
+                return True
     return False
 
 

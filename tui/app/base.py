@@ -141,6 +141,7 @@ class BaseApp(DrawingApp):
     def on_poll_arrived(self, message: PollArrived) -> None:
         """Apply what was read and start judging it."""
         ui, result = self.ui_state, message.result
+        self._is_reading = result.more
         ui.session.apply(result)
         left = result.total_bytes - result.read_bytes
         if ui.loading is not None or (result.more and left > MIN_SHOWN_BYTES):
@@ -168,8 +169,9 @@ class BaseApp(DrawingApp):
         if self.reader is not None:
             self.reader.has_runs = ui.run is not None
         if done and self._read_to_end:
-            ui.loading = None
             self._all_judged()
+        if done and not self._is_reading:
+            ui.loading = None
         elif ui.loading is not None:
             ui.loading = ui.loading.with_verdicts(ui.session.runs.values())
         self._draw_after(self.draw_pace.delay if ui.chosen_run_id == self._drawn_run_id else 0.0)

@@ -44,7 +44,7 @@ class DrawingApp(App[int]):
         self.playback = Playback(self)
         self.draw_pace = DrawPace()
         self._timer: asyncio.TimerHandle | None = None
-        self._read_to_end = False
+        self._read_to_end = self._is_reading = False
         self._toast_time = 0.0
         self._drawn_at = 0.0
 

@@ -132,7 +132,7 @@ class Cursor:
 
 def find_row(timeline: Timeline, wanted: str) -> int | None:
     """The row of a step (`14336`, `14k`) or a percentage (`50%`); None if it is neither."""
-    found = parse_position(wanted)
+    found = parse_destination(wanted)
     if found is None or not len(timeline):
         return None
     if not found.is_share:
@@ -148,7 +148,7 @@ class Destination(NamedTuple):
     is_share: bool
 
 
-def parse_position(wanted: str) -> Destination | None:
+def parse_destination(wanted: str) -> Destination | None:
     """What the user means by `14336`, `14k` or `50%`; None if it is no place."""
     text = wanted.strip().replace(",", "").replace("_", "").lower()
     factor = {"k": 1e3, "m": 1e6}.get(text[-1:], 1.0)

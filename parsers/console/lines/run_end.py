@@ -29,7 +29,7 @@ _FATAL_WORDS = (
     "(core dumped)",
 )
 _CANCELLED_JOB = lazy_pattern(
-    r"slurmstepd: error: \*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT (?!.*NODE FAIL)"
+    r"Terminated$|slurmstepd: error: \*\*\* (?:JOB|STEP) \S+ ON \S+ CANCELLED AT (?!.*NODE FAIL)"
 )
 """By a time limit, a preemption or its user; the training did not fail, and a node did not."""
 _FINISHED_LINE = lazy_pattern(
@@ -73,8 +73,6 @@ class RunEndDetector:
             return None
         if len(text) > MAX_END_LINE_CHARS:
             return None
-        if text == "Terminated":  # by its user, a scheduler or a time limit, as a cancelled job
-            return RunEnd(State.ENDED, text)
         if _CANCELLED_JOB.match(text):
             self._is_cancelled = True
             return RunEnd(State.ENDED, text.strip())

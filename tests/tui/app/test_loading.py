@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.files.update import PollResult
+from ppo_top.tui.app.screen import PollArrived
 from ppo_top.tui.state.snapshot import LoadingProgress
 from tests.support.screens import write_unhealthy_run
 from tests.tui.app.test_eviction import screen, until
@@ -29,3 +31,16 @@ async def test_the_bar_goes_when_all_runs_are_judged(
         monkeypatch.undo()
         await until(lambda: app.ui_state.loading is None)
         await until(lambda: "verdicts" not in screen(app))
+
+
+async def test_the_bar_stays_while_a_large_log_is_read_later(tmp_path: Path) -> None:
+    """As when an old run is opened: what was read so far is judged at once, and more comes."""
+    write_unhealthy_run(tmp_path / "a" / "progress.csv")
+    app = make_app(tmp_path)
+    async with app.run_test(size=(140, 40)):
+        await until(lambda: app.notifier_ready)
+        app.on_poll_arrived(PollArrived(PollResult([], [], True, 10**6, 10**8)))
+        assert app.ui_state.loading == LoadingProgress(10**6, 10**8, judged_runs=1, total_runs=1)
+        await until(lambda: "1.0 of 100.0 MB" in screen(app))
+        app.on_poll_arrived(PollArrived(PollResult([], [], False, 10**8, 10**8)))
+        assert app.ui_state.loading is None
