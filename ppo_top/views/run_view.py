@@ -165,7 +165,8 @@ def verdict(run: Run, row: int | None = None) -> Verdict:
         return worst.verdict
     if at < 0 or not run.evaluation.has_concepts or not enough_to_judge(run.profile):
         return Verdict.UNJUDGED
-    return Verdict.WARMING_UP if at + 1 < WARMUP_POINTS else Verdict.HEALTHY
+    is_young = run.timeline.count_updates(at) < WARMUP_POINTS
+    return Verdict.WARMING_UP if is_young else Verdict.HEALTHY
 
 
 def watches_a_value(run: Run, row: int | None = None) -> bool:
@@ -195,7 +196,7 @@ def _headline(
     now = verdict(run, row)
     outside = _watched(rows)
     if now is Verdict.WARMING_UP:
-        so_far = f"{row + 1} of {WARMUP_POINTS} updates"
+        so_far = f"{run.timeline.count_updates(row)} of {WARMUP_POINTS} updates"
         return f"{_watching(outside)}, {so_far}" if outside else f"Warming up: {so_far}"
     if now is Verdict.HEALTHY:
         return _watching(outside) if outside else healthy_text(run.profile)

@@ -173,6 +173,17 @@ def test_a_row_that_an_evaluation_wrote_is_no_update(
     assert make_run_view(run, 19).progress.updates == updates // 2
 
 
+def test_warming_up_counts_updates(tmp_path: Path) -> None:
+    """An evaluation after each of four updates makes no eight."""
+    rows = (f"{n},,{200 * n}\n,{n},{200 * n + 100}\n" for n in range(4))
+    table = "rollout/ep_rew_mean,eval/mean_reward,time/total_timesteps\n" + "".join(rows)
+    (tmp_path / "progress.csv").write_text(table)
+    (run,) = read_session([tmp_path]).runs.values()
+    view = make_run_view(run)
+    assert (len(view.timeline), view.verdict) == (8, "warming-up")
+    assert view.headline == "Warming up: 4 of 5 updates"
+
+
 def test_the_age_of_a_finding_counts_no_evaluations() -> None:
     """The reward is at its ceiling since an evaluation, and one update after it."""
     view = make_run_view(demo("sb3_cartpole"))
