@@ -64,6 +64,29 @@ def test_single_episodes_are_judged_in_blocks() -> None:
     assert source.noise == pytest.approx(1.0 / math.sqrt(BLOCK_EPISODES), rel=0.1)
 
 
+@pytest.mark.parametrize(("size", "kept"), [(4_000.0, False), (-4_000.0, False), (9.0, True)])
+def test_a_single_broken_episode_is_no_level(size: float, kept: bool) -> None:
+    """One of ten far outside counts as ten ranges of their middle half away, and no more."""
+    rewards = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]
+    (point,) = points_of(RewardPoints(Sample("episode")), [*rewards, size])
+    middle, reach = (4.5, 10.0 * 5.0) if size > 0.0 else (3.5, -10.0 * 5.0)
+    assert point.value == pytest.approx(fmean([*rewards, size if kept else middle + reach]))
+
+
+@pytest.mark.parametrize("odd", [[500.0, 600.0], [-500.0, -600.0]])
+def test_two_episodes_of_ten_are_no_accident(odd: list[float]) -> None:
+    """What happens twice in ten episodes is what the policy does now."""
+    rewards = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, *odd]
+    (point,) = points_of(RewardPoints(Sample("episode")), rewards)
+    assert point.value == pytest.approx(fmean(rewards))
+
+
+def test_a_rare_success_is_no_outlier_where_all_else_is_equal() -> None:
+    """A sparse reward: nine failures, which are alike, and one success."""
+    (point,) = points_of(RewardPoints(Sample("episode")), [0.0] * 9 + [1.0])
+    assert point.value == pytest.approx(0.1)
+
+
 def test_a_long_run_has_no_more_blocks_than_a_screen_has_columns() -> None:
     """Blocks double: of 20,000 episodes each point holds at least 320, and noise shrinks."""
     source = RewardPoints(Sample("episode"))

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+import random
+from pathlib import Path
 
 import pytest
 
+import ppo_top
 from ppo_top.model import Profile, Severity
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
@@ -208,3 +211,17 @@ def test_one_score_for_all_is_seen_soon_and_no_success_yet_is_given_time(
     found = [f for f in findings(profile("rlhf"), draw_rows(columns, 25)) if f.severity >= WARN]
     mine = [f.since.row + 1 for f in found if f.rule == "reward-never-moves"]
     assert mine == ([named] if named else [])
+
+
+@pytest.mark.parametrize("broken", [8_000.0, -15_000.0])
+def test_a_few_broken_episodes_are_neither_learned_nor_lost(broken: float, tmp_path: Path) -> None:
+    """A return of thousands, now and then within a hundred episodes, among those around -150."""
+    draw = random.Random(3)
+    lines = ['#{"t_start": 0.0, "env_id": "LunarLander-v3"}', "r,l,t"]
+    for episode in range(600):
+        is_broken = 200 <= episode < 300 and episode % 12 == 5
+        reward = broken if is_broken else draw.gauss(-150.0 + 0.3 * episode, 40.0)
+        lines.append(f"{reward:.3f},100,{episode}.5")
+    (tmp_path / "monitor.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (run,) = ppo_top.check(tmp_path)["runs"]
+    assert [found["rule"] for found in run["findings"] if found["severity"] != "info"] == []

@@ -5,13 +5,17 @@ from __future__ import annotations
 import math
 
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.rules.engine.stats import median
+from ppo_top.rules.engine.stats import median, median_of_sorted
 
 BLOCK_EPISODES = 10
 """The fewest episodes in a block; the outcome of a single one says little."""
 
 MIN_BLOCK_ROWS = 3
 """The fewest rows in a block: its noise is that of their mean."""
+
+LONE_OUTLIER = 10.0
+"""A single one of `BLOCK_EPISODES` rows counts as no farther from their median than so many times
+the range of their middle half: one lucky or broken episode is no level."""
 
 MAX_BLOCKS = 60
 """When there are more blocks than this, neighbours are merged: a dip of 1 % of a run is no news."""
@@ -41,16 +45,32 @@ class Block(NamedTuple):
         squares = self.squares + other.squares + apart * apart * self.size * other.size / size
         return Block(size, self.mean + apart * other.size / size, squares)
 
-    def with_value(self, value: float) -> Block:
-        """These and one value more."""
-        size, apart = self.size + 1.0, value - self.mean
-        squares = self.squares + apart * apart * self.size / size
-        return Block(size, self.mean + apart / size, squares)
-
     @property
     def error(self) -> float:
         """The standard error of the mean."""
         return math.sqrt(self.squares / (self.size - 1.0) / self.size) if self.size > 1.0 else 0.0
+
+
+def block_of(rows: list[float]) -> Block:
+    """Rows as a block; of `BLOCK_EPISODES` or more, a lone outlier is moved nearer."""
+    count = len(rows)
+    if count >= BLOCK_EPISODES:
+        rows = _without_lone_outlier(sorted(rows))
+    mean = sum(rows) / count
+    return Block(float(count), mean, sum((row - mean) ** 2 for row in rows))
+
+
+def _without_lone_outlier(ordered: list[float]) -> list[float]:
+    """The same rows in order, the lowest or highest moved nearer if it alone lies far out."""
+    quarter = len(ordered) // 4
+    low, middle, high = ordered[quarter], median_of_sorted(ordered), ordered[-1 - quarter]
+    reach = LONE_OUTLIER * (high - low)
+    lowest, highest = middle - reach, middle + reach
+    if reach > 0.0 and ordered[-1] > highest >= ordered[-2]:
+        ordered = [*ordered[:-1], highest]
+    if reach > 0.0 and ordered[0] < lowest <= ordered[1]:
+        ordered = [lowest, *ordered[1:]]
+    return ordered
 
 
 class EpisodeBlocks:
@@ -63,6 +83,7 @@ class EpisodeBlocks:
     def __init__(self) -> None:
         self.blocks: list[Block] = []
         self.open_block: Block | None = None
+        self.new_rows: list[float] = []
         self.open_episodes = 0.0
         self.size = float(BLOCK_EPISODES)
 
@@ -70,19 +91,25 @@ class EpisodeBlocks:
         """An independent copy."""
         other = EpisodeBlocks.__new__(EpisodeBlocks)
         other.__dict__.update(self.__dict__)
-        other.blocks = self.blocks.copy()
+        other.blocks, other.new_rows = self.blocks.copy(), self.new_rows.copy()
         return other
 
     def add(self, value: float, episodes: float) -> bool:
         """Add a row; True if it completes a block."""
-        block = self.open_block
-        self.open_block = Block(1.0, value, 0.0) if block is None else block.with_value(value)
+        self.new_rows.append(value)
         self.open_episodes += episodes
-        if self.open_episodes < self.size or self.open_block.size < MIN_BLOCK_ROWS:
-            return False
-        self.blocks.append(self.open_block)
-        self.open_block, self.open_episodes = None, 0.0
-        return True
+        before = self.open_block.size if self.open_block is not None else 0.0
+        complete = (
+            self.open_episodes >= self.size and before + len(self.new_rows) >= MIN_BLOCK_ROWS
+        )
+        if complete or len(self.new_rows) >= BLOCK_EPISODES:
+            new = block_of(self.new_rows)
+            self.open_block = self.open_block.merged(new) if self.open_block is not None else new
+            self.new_rows = []
+        if complete and self.open_block is not None:
+            self.blocks.append(self.open_block)
+            self.open_block, self.open_episodes = None, 0.0
+        return complete
 
     def merge_pairs(self) -> bool:
         """Merge neighbours if there are too many blocks; True if they were merged."""
