@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable
 
@@ -40,6 +41,32 @@ def test_groups_that_tie_one_row_after_another_by_chance(share: float, most: Sev
     found = findings(profile("grpo"), draw_rows(columns, 200))
     assert max(f.severity for f in found if f.rule == "zero-variance-groups") <= most
     assert rules_found(found, CRIT) == set()
+
+
+def prompts(level: float) -> Callable[[int], float]:
+    """The entropy of one prompt a row: the model is certain of some, and not of others."""
+    return lambda i: level * math.exp(random.Random(7 * i + 2).gauss(0.0, 1.3))
+
+
+ENTROPY_RULES = {"entropy-collapsed", "premature-convergence", "entropy-explodes", "entropy-swings"}
+
+
+def entropy_findings(entropy: Callable[[int], float]) -> set[str]:
+    """What is said of an entropy while the reward gains nothing."""
+    columns = {**GRPO_COLUMNS, "entropy": entropy, "reward_mean": lambda i: 0.5 + gauss(i, 0.3)}
+    return rules_found(findings(profile("grpo"), draw_rows(columns, 400))) & ENTROPY_RULES
+
+
+def test_entropies_of_single_prompts_neither_collapse_nor_explode() -> None:
+    """They swing by powers of ten from one row to the next, round a level that stays."""
+    assert entropy_findings(prompts(0.05)) == set()
+
+
+def test_a_collapse_or_rise_shows_in_the_entropies_of_single_prompts() -> None:
+    """The level of the same swings falls to a hundredth, or rises tenfold."""
+    small, large, usual = prompts(0.0005), prompts(0.5), prompts(0.05)
+    assert "entropy-collapsed" in entropy_findings(lambda i: (usual if i < 60 else small)(i))
+    assert "entropy-explodes" in entropy_findings(lambda i: (usual if i < 60 else large)(i))
 
 
 def test_one_reward_for_all_is_still_critical_at_once() -> None:

@@ -6,6 +6,8 @@ from ppo_top.rules.book.exploration.entropy_facts import (
     has_settled,
     highest_initial_entropy,
     is_discrete,
+    is_of_prompts,
+    levels_of_prompts,
 )
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
@@ -21,10 +23,13 @@ def entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None
         return _sequence_entropy_collapsed(run, limits)
     if history.last_row != run.mark.row or not is_discrete(run):
         return None
-    first = highest_initial_entropy(history)
-    if run.family in LLM_FAMILIES and max(first, history.last) < limits["none"]:
-        return _never_random(run, limits, history.last)
-    return _collapse(run, limits, history.last, first, "entropy")
+    first, value = highest_initial_entropy(history), history.last
+    if run.family in LLM_FAMILIES:
+        if max(first, value) < limits["none"]:
+            return _never_random(run, limits, value)
+        if value <= limits["clear"] * first and is_of_prompts(history):
+            first, value = levels_of_prompts(history)
+    return _collapse(run, limits, value, first, "entropy")
 
 
 def _never_random(run: RuleContext, limits: RuleLimits, value: float) -> Assessment:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import START_VALUES, History
@@ -17,6 +18,25 @@ def initial_entropy(history: History) -> float:
 def highest_initial_entropy(history: History) -> float:
     """The highest of the first three entropies: a policy may collapse in its first update."""
     return max(history.first[:START_VALUES])
+
+
+PROMPT_FACTOR, PROMPT_SHARE, PROMPT_VALUES = 2.0, 0.15, 20
+"""Entropies are those of single prompts if more than this share of the recent ones are twice as
+large as the one before, and as many half as large; the median of so many is then a level."""
+
+
+def is_of_prompts(history: History) -> bool:
+    """Whether each entropy is that of a few prompts: a model is certain of one, not of the next."""
+    values = history.recent
+    rises = sum(after > PROMPT_FACTOR * before for before, after in pairwise(values))
+    falls = sum(before > PROMPT_FACTOR * after for before, after in pairwise(values))
+    return min(rises, falls) > PROMPT_SHARE * len(values)
+
+
+def levels_of_prompts(history: History) -> tuple[float, float]:
+    """The level at the start and the present one where each entropy is that of a few prompts."""
+    start = max(history.start, history.baseline(PROMPT_VALUES))  # it may fall within the first
+    return start, history.recent_median(PROMPT_VALUES)
 
 
 def is_discrete(run: RuleContext) -> bool:

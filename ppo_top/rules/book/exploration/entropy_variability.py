@@ -5,7 +5,12 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from ppo_top.rules.book.exploration.entropy_facts import initial_entropy, is_discrete
+from ppo_top.rules.book.exploration.entropy_facts import (
+    initial_entropy,
+    is_discrete,
+    is_of_prompts,
+    levels_of_prompts,
+)
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, start_level
 from ppo_top.rules.engine.context import RuleContext
@@ -19,6 +24,8 @@ def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A language model's entropy rises far above its start."""
     history = run.histories["entropy"]
     first, value = initial_entropy(history), history.last
+    if value > limits["clear"] * first and is_of_prompts(history):
+        first, value = levels_of_prompts(history)
     if value <= max(limits["clear"] * first, first + limits["least"]):
         return None
     climbed = (
@@ -94,7 +101,7 @@ def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history = run.histories["entropy"]
     leg = max(limits["leg"] * initial_entropy(history), limits["nats"])
     recent = history.newest(int(limits["points"]))
-    if not is_discrete(run):
+    if not is_discrete(run) or (run.family in LLM_FAMILIES and is_of_prompts(history)):
         return None
     turns = count_swings(recent, leg)
     if turns < limits["turns"]:

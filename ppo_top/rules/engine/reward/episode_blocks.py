@@ -99,9 +99,7 @@ class EpisodeBlocks:
         self.new_rows.append(value)
         self.open_episodes += episodes
         before = self.open_block.size if self.open_block is not None else 0.0
-        complete = (
-            self.open_episodes >= self.size and before + len(self.new_rows) >= MIN_BLOCK_ROWS
-        )
+        complete = self.open_episodes >= self.size and before + len(self.new_rows) >= MIN_BLOCK_ROWS
         if complete or len(self.new_rows) >= BLOCK_EPISODES:
             new = block_of(self.new_rows)
             self.open_block = self.open_block.merged(new) if self.open_block is not None else new
