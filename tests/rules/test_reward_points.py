@@ -150,9 +150,49 @@ def test_rewards_of_unknown_kind_with_few_values_are_single_episodes() -> None:
     for row in range(1, 61):
         rewards.push(row, float(draw.random() < 0.3))
         source.add(rewards.last, 100 * row, None, None)
-        source.split_into_episodes(rewards)
+        source.put_into_blocks(rewards)
     assert source.blocks is not None
     assert source.noise == pytest.approx(math.sqrt(0.3 * 0.7 / BLOCK_EPISODES), rel=0.3)
+
+
+def blocks_begin(rewards: list[float]) -> int:
+    """The row from which rewards of unknown kind are put into blocks; 0: never."""
+    source, history = RewardPoints(Sample()), History()
+    for row, reward in enumerate(rewards, 1):
+        history.push(row, reward)
+        source.add(reward, 100 * row, None, None)
+        if source.put_into_blocks(history):
+            return row
+    return 0
+
+
+def test_rewards_of_unknown_kind_that_are_little_but_noise_are_put_into_blocks() -> None:
+    """Of a slow rise a hundredth of the noise a row, nothing is seen from row to row."""
+    assert blocks_begin([0.01 * row + x for row, x in enumerate(normal(120))]) == 120
+
+
+def test_rewards_that_grow_noisy_later_are_put_into_blocks_then() -> None:
+    """A score that is low and steady until the policy learns, and swings widely from then on."""
+    late = [100.0 + 90.0 * x for x in normal(500)]
+    assert blocks_begin([0.1 * row for row in range(130)] + late) == 240
+
+
+def test_rewards_that_show_their_course_from_row_to_row_stay_rows() -> None:
+    """A learning curve with some noise, and a moving mean, whose neighbours are alike."""
+    curve = [100.0 * (1.0 - 0.98**row) + 10.0 * x for row, x in enumerate(normal(300))]
+    episodes = normal(600)
+    means = [fmean(episodes[row : row + 100]) for row in range(500)]
+    assert blocks_begin(curve) == blocks_begin(means) == 0
+
+
+def test_blocks_of_noisy_rows_hold_ten_rows_whatever_a_row_holds() -> None:
+    """Rows of twenty episodes each are as few to tell a level from as rows of one."""
+    source, history, points = RewardPoints(Sample()), History(), 0
+    for row, reward in enumerate(normal(200), 1):
+        history.push(row, reward)
+        new = source.add(reward, 2000 * row, 100.0, None)
+        points += len(new or []) if not source.put_into_blocks(history) else -points
+    assert points == (200 - 120) // BLOCK_EPISODES
 
 
 def test_a_moving_mean_of_unknown_kind_shows_its_noise_at_a_distance() -> None:

@@ -195,7 +195,7 @@ def split_at(source: RewardPoints, rewards: list[float], steps: int, length: flo
     for row, reward in enumerate(rewards, 1):
         history.push(row, reward)
         source.add(reward, row * steps, length, None)
-        if source.split_into_episodes(history):
+        if source.put_into_blocks(history):
             return row
     return 0
 
@@ -230,14 +230,17 @@ def test_single_episodes_of_the_past_are_put_into_blocks(length: float | None, b
     assert source.rows_per_window == 1.0
 
 
-def test_rows_may_turn_out_to_be_episodes_for_sixty_rows() -> None:
-    """Those that are in blocks always are."""
+def test_rows_may_be_put_into_blocks_for_sixty_rows_or_when_their_noise_is_asked_for() -> None:
+    """Of a trainer's table only the first; those that are in blocks always are."""
     rows, blocks = RewardPoints(Sample()), RewardPoints(Sample("episode"))
+    means = RewardPoints(Sample("update"))
     for row in range(1, 62):
         rows.add(float(row), 1000 * row, None, None)
         blocks.add(float(row), 1000 * row, None, None)
-        assert blocks.may_be_episodes
-        assert rows.may_be_episodes is (row <= 60)
+        means.add(float(row), 1000 * row, None, None)
+        assert blocks.may_be_in_blocks(0)
+        assert rows.may_be_in_blocks(58) is means.may_be_in_blocks(1000) is (row <= 60)
+        assert rows.may_be_in_blocks(120 - row)
 
 
 # --- successes ---------------------------------------------------------------------------------

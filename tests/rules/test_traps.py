@@ -225,3 +225,17 @@ def test_a_few_broken_episodes_are_neither_learned_nor_lost(broken: float, tmp_p
     (tmp_path / "monitor.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (run,) = ppo_top.check(tmp_path)["runs"]
     assert [found["rule"] for found in run["findings"] if found["severity"] != "info"] == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_scores_of_an_own_script_that_scatter_widely_are_no_collapse(
+    seed: int, tmp_path: Path
+) -> None:
+    """Balancing poles by a noisy policy: scores from 10 to 500 round a mean that slowly rises."""
+    draw = random.Random(seed)
+    scores = (10.0 + draw.expovariate(1.0 / (60.0 + 0.1 * episode)) for episode in range(1, 901))
+    lines = [f"Episode {episode}, Score: {score:.2f}" for episode, score in enumerate(scores, 1)]
+    (tmp_path / "train.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (run,) = ppo_top.check(tmp_path)["runs"]
+    assert [f["message"] for f in run["findings"] if f["rule"] == "reward-crash"] == []
+    assert run["verdict"] in ("healthy", "info")

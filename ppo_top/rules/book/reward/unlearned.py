@@ -114,14 +114,20 @@ def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits)
     if budget is None:
         if not enough or reward.points < limits["long_points"]:
             return 0
-        endless = reward.points >= limits["endless_points"] and reward.looks >= limits["looks"]
-        return WARN if endless else WATCH
+        endless = _measurements(reward) >= limits["endless_points"]
+        return WARN if endless and reward.looks >= limits["looks"] else WATCH
     if budget < limits["budget"]:
         return 0
     if not enough:
         return INFO if budget >= limits["end"] else 0
     near_end = budget >= limits["end"] and not reward.rise > limits["end_rise"]
     return WARN if near_end else WATCH
+
+
+def _measurements(reward: RewardCourse) -> int:
+    """How often the reward was measured: rows, also those that are in blocks for their noise."""
+    blocks = reward.source.blocks
+    return reward.count if blocks is not None and blocks.by_rows else reward.points
 
 
 def _episodes(run: RuleContext, reward: RewardCourse) -> float:
@@ -164,7 +170,7 @@ def _stays_unlearned(run: RuleContext, block: RowBlock, limits: RuleLimits) -> b
     reward, rows = run.reward, len(block.steps)
     if reward is None or run.reward_concept not in block.columns or reward.constant:
         return False
-    if reward.source.may_be_episodes or "n_episodes" in run.histories:
+    if reward.source.may_be_in_blocks(rows) or "n_episodes" in run.histories:
         return False
     endless = reward.points >= limits["endless_points"] and reward.looks >= limits["looks"]
     begins = reward.points + rows < limits["endless_points"]

@@ -130,7 +130,7 @@ class RewardCourse:
         """
         history, source = self.history, self.source
         new = source.add(history.last, step, length, counted)
-        if source.split_into_episodes(history):
+        if source.put_into_blocks(history):
             new = None
         if new is None and source.blocks is not None:
             self._reset()

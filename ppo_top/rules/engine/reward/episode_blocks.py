@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.stats import median, median_of_sorted
@@ -77,10 +78,12 @@ class EpisodeBlocks:
     """Means of equally many consecutive rows that hold an episode or a few each.
 
     A block holds `BLOCK_EPISODES` or more; with more than `MAX_BLOCKS` blocks they are merged two
-    by two. The usual noise is the median of the blocks' own standard errors.
+    by two. The usual noise is the median of the blocks' own standard errors. With `by_rows` each
+    row counts as one, whatever it holds.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, by_rows: bool = False) -> None:
+        self.by_rows = by_rows
         self.blocks: list[Block] = []
         self.open_block: Block | None = None
         self.new_rows: list[float] = []
@@ -97,7 +100,7 @@ class EpisodeBlocks:
     def add(self, value: float, episodes: float) -> bool:
         """Add a row; True if it completes a block."""
         self.new_rows.append(value)
-        self.open_episodes += episodes
+        self.open_episodes += 1.0 if self.by_rows else episodes
         before = self.open_block.size if self.open_block is not None else 0.0
         complete = self.open_episodes >= self.size and before + len(self.new_rows) >= MIN_BLOCK_ROWS
         if complete or len(self.new_rows) >= BLOCK_EPISODES:
@@ -128,6 +131,11 @@ class EpisodeBlocks:
         """
         errors = [block.error for block in self.blocks]
         return median(errors) or sum(errors) / len(errors) or math.nan
+
+    def inner_share(self) -> float:
+        """The share of the spread of all values that lies within blocks; 0 if none differ."""
+        whole = reduce(Block.merged, self.blocks)
+        return sum(block.squares for block in self.blocks) / (whole.squares or math.inf)
 
     def points(self, count: int = 0) -> list[RewardPoint]:
         """The newest `count` blocks as points; all if 0."""

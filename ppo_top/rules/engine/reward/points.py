@@ -26,6 +26,10 @@ UNDER_WAY = 20
 FEW_VALUES_AFTER = (20, 40, 60)
 """Rows after which rewards with few different values count as single episodes."""
 
+NOISE_AFTER, NOISE_SHARE = 120, 0.5
+"""After so many rows of unknown kind, and each time there are twice as many, they are put into
+blocks if more than this share of their spread is within blocks: alone, a row says too little."""
+
 
 class RewardPoints:
     """Turns a run's rewards into points, by what one row is."""
@@ -33,6 +37,8 @@ class RewardPoints:
     def __init__(self, sample: Sample) -> None:
         self.sample = sample
         self.blocks = EpisodeBlocks() if sample.kind == "episode" else None
+        self.row_blocks = EpisodeBlocks(by_rows=True) if sample.kind == "" else None
+        self.noise_asked_at = NOISE_AFTER
         self.low, self.high, self.last = math.inf, -math.inf, math.nan
         self.changes = 0
         self.window = WindowMean(sample.episodes) if sample.kind == "window" else None
@@ -54,6 +60,7 @@ class RewardPoints:
         other = RewardPoints.__new__(RewardPoints)
         other.__dict__.update(self.__dict__)
         other.blocks = self.blocks.copy() if self.blocks is not None else None
+        other.row_blocks = self.row_blocks.copy() if self.row_blocks is not None else None
         other.window = self.window.copy() if self.window is not None else None
         other.row_noise, other.count = self.row_noise.copy(), self.count.copy()
         return other
@@ -80,10 +87,11 @@ class RewardPoints:
             return 1.0
         return max(1.0, min(self.episodes, size) / (self.episodes / self.rows))
 
-    @property
-    def may_be_episodes(self) -> bool:
-        """Whether rows are put into blocks of episodes, or may be later."""
-        return self.blocks is not None or self.rows <= FEW_VALUES_AFTER[-1]
+    def may_be_in_blocks(self, rows: int) -> bool:
+        """Whether rows are put into blocks, or may be within so many more."""
+        if self.blocks is not None or self.rows <= FEW_VALUES_AFTER[-1]:
+            return True
+        return self.row_blocks is not None and self.noise_asked_at <= self.rows + rows
 
     @property
     def window_episodes(self) -> int:
@@ -139,6 +147,8 @@ class RewardPoints:
 
     def _point_of_row(self, value: float) -> RewardPoint:
         """A row that is a point by itself; a window that has not filled yet is noisier."""
+        if self.row_blocks is not None and self.row_blocks.add(value, 1.0):
+            self.row_blocks.merge_pairs()
         lone = len(self.row_noise.estimators) == 1
         if self.sample.kind == "window" and not self.counted and lone:
             self.row_noise = RowNoise(NOISE_LAGS)
@@ -207,9 +217,25 @@ class RewardPoints:
             self.blocks = EpisodeBlocks()
         return fresh
 
-    def split_into_episodes(self, history: History) -> bool:
-        """Whether rewards turn out to be single episodes: few different values."""
-        if self.rows not in FEW_VALUES_AFTER or self.blocks is not None:
+    def put_into_blocks(self, history: History) -> bool:
+        """Whether rewards turn out to be single episodes, or little but noise."""
+        return self.blocks is None and (self._are_few(history) or self._are_noise())
+
+    def _are_noise(self) -> bool:
+        """Whether neighbouring rewards differ as much as all do."""
+        if self.row_blocks is None or self.rows != self.noise_asked_at:
+            return False
+        self.noise_asked_at *= 2
+        if self.row_blocks.inner_share() <= NOISE_SHARE:
+            return False
+        self.blocks, self.row_blocks = self.row_blocks, None
+        self.noise = self.blocks.noise()
+        self.rows_per_window = 1.0
+        return True
+
+    def _are_few(self, history: History) -> bool:
+        """Whether rewards have few different values."""
+        if self.rows not in FEW_VALUES_AFTER:
             return False
         rewards = history.newest(self.rows)
         told = self.sample.kind == "window" or (self.sample.kind and self.counted)
