@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
 from enum import IntEnum, StrEnum
 from typing import Self
 
@@ -89,6 +91,18 @@ class Verdict(OrderedWord):
     def status(self) -> Status:
         """The status with the same symbol and colour."""
         return _STATUS_OF.get(self) or Status(self.value)
+
+
+def count_verdicts(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
+    """How many runs have each verdict, the worst first: what is counted wherever runs are."""
+    found = Counter(verdicts)
+    return {verdict: found[verdict] for verdict in reversed(Verdict) if found[verdict]}
+
+
+def verdict_counts(verdicts: Iterable[Verdict]) -> str:
+    """`3 crit, 1 warn, 8 healthy`."""
+    counts = count_verdicts(verdicts)
+    return ", ".join(f"{amount:,} {verdict.words}" for verdict, amount in counts.items())
 
 
 _STATUS_OF = {Verdict.UNJUDGED: Status.MISSING, Verdict.HEALTHY: Status.OK}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 
-from ppo_top.model import Severity, State, Status
+from ppo_top.model import Severity, State, Status, verdict_counts
 from ppo_top.output.reports.run_report import SCHEMA_VERSION, RunReport
 from ppo_top.text.format import clean, dated, duration
 from ppo_top.text.marks import MARKS
@@ -51,13 +50,12 @@ def _run_object(report: RunReport) -> dict[str, object]:
 
 
 def status_line(reports: Sequence[RunReport], fmt: str) -> str:
-    """The first (worst) run, then the number of runs by mark; `fmt` is `plain` or `tmux`."""
+    """The first (worst) run, then the number of runs by verdict; `fmt` is `plain` or `tmux`."""
     if not reports:
         return "no runs"
-    text = _run_words(reports[0])
-    if len(reports) > 1:
-        text += f" · {_others(reports)}"
-    text = text[:MAX_STATUS_CHARS]
+    counts = verdict_counts(each.summary.verdict for each in reports)
+    sums = f" · {counts}" if len(reports) > 1 else ""
+    text = _run_words(reports[0])[: MAX_STATUS_CHARS - len(sums)] + sums
     if fmt == "tmux":
         style = TMUX_STYLES.get(reports[0].summary.mark, "")
         return style + text.replace("#", "##") + "#[default]"
@@ -76,9 +74,3 @@ def _run_words(report: RunReport) -> str:
     if summary.eta_s is not None and identity.state is State.LIVE:
         words.append(f"{duration(summary.eta_s)} left")
     return " · ".join(words)
-
-
-def _others(reports: Sequence[RunReport]) -> str:
-    counts = Counter(MARKS[each.summary.mark] for each in reports)
-    worst_first = dict.fromkeys(MARKS[status] for status in reversed(Status))
-    return " ".join(f"{mark}{counts[mark]}" for mark in worst_first if counts[mark])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ppo_top.model import Axis, State, Status
+from ppo_top.model import Axis, State
 from ppo_top.text.format import clean, count, dated, duration, plural, rate
 from ppo_top.tui.graphics.styled_text import (
     StyledLine,
@@ -68,14 +68,14 @@ def past_banner(snap: Snapshot, cells: int) -> StyledLine:
 
 
 def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
-    """Counts by verdict and state: `✗ 1`, `▲ 1`, `2 live`, `3 finished`, `1 died`."""
+    """Counts by verdict and state: `✗ 1 crit`, `▲ 2 watch`, `2 live`, `3 finished`, `1 died`."""
     sums = []
     if counts.shown < counts.total:
         sums.append(line((f"{count(counts.shown)} of {count(counts.total)} shown", "match")))
-    if counts.crit:
-        sums.append(line((f"{symbols.status[Status.CRIT]} {counts.crit}", "crit")))
-    if counts.warn:
-        sums.append(line((f"{symbols.status[Status.WARN]} {counts.warn}", "warn")))
+    for verdict, amount in counts.verdicts.items():
+        if verdict.is_trouble:
+            mark = symbols.status[verdict.status]
+            sums.append(line((f"{mark} {count(amount)} {verdict.words}", verdict.value)))
     for amount, state, style in (
         (counts.live, "live", "live"),
         (counts.starting, "starting", "starting"),

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ppo_top.catalogue import concept
-from ppo_top.model import Severity, State, Status, Verdict
+from ppo_top.model import Severity, State, Status, Verdict, count_verdicts
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
@@ -327,11 +327,10 @@ def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
         finished=states[State.FINISHED],
         died=states[State.DIED],
         ended=states[State.ENDED],
-        crit=sum(1 for each in every if each.mark is Status.CRIT),
-        warn=sum(1 for each in every if each.mark in (Status.WARN, Status.WATCH)),
         total=len(every),
         shown=shown,
         starting=states[State.STARTING],
+        verdicts=count_verdicts(each.verdict for each in every),
     )
 
 

@@ -51,14 +51,13 @@ class RunCounts(NamedTuple):
 
     live: int = 0
     finished: int = 0
-    crit: int = 0
-    warn: int = 0
     total: int = 0
     shown: int = 0
     stalled: int = 0
     starting: int = 0
     died: int = 0
     ended: int = 0
+    verdicts: Mapping[Verdict, int] = {}
 
 
 class OverlaidRun(NamedTuple):

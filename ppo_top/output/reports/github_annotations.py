@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ppo_top.model import Severity
-from ppo_top.output.reports.overview import verdict_counts
+from ppo_top.output.reports.overview import counted_runs
 from ppo_top.output.reports.reported_findings import ReportedFinding, open_reported
 from ppo_top.output.reports.run_report import RunReport
 from ppo_top.text.format import clean
@@ -32,7 +32,7 @@ def github_annotations(reports: Sequence[RunReport], fail_on: Severity) -> str:
         if each.severity > Severity.INFO
     ]
     lines = [line for _, _, line in sorted(found, key=lambda entry: entry[:2])]
-    return "\n".join([*lines, _command("notice", "ppo-top", verdict_counts(reports))])
+    return "\n".join([*lines, _command("notice", "ppo-top", counted_runs(reports))])
 
 
 def _annotation(report: RunReport, finding: ReportedFinding, fail_on: Severity) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ppo_top.catalogue import concept
 from ppo_top.model import Status
-from ppo_top.output.reports.overview import MAX_BRIEFS, MAX_CALM_ROWS, run_facts, verdict_counts
+from ppo_top.output.reports.overview import MAX_BRIEFS, MAX_CALM_ROWS, counted_runs, run_facts
 from ppo_top.output.reports.reported_findings import (
     ReportedFinding,
     ReportedValue,
@@ -104,7 +104,7 @@ def _value_lines(values: Sequence[ReportedValue]) -> Iterator[str]:
 def _table_lines(reports: Sequence[RunReport]) -> Iterator[str]:
     calm = sum(not each.is_notable for each in reports)
     listed = [each for each in reports if each.is_notable or calm <= MAX_CALM_ROWS][:MAX_ROWS]
-    yield f"## {verdict_counts(reports)}"
+    yield f"## {counted_runs(reports)}"
     yield ""
     yield "| | run | verdict | state | reward | since step | finding |"
     yield "|---|---|---|---|---:|---:|---|"

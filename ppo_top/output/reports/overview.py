@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ppo_top.model import Axis, Verdict
+from ppo_top.model import Axis, verdict_counts
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.colour import coloured
 from ppo_top.output.reports.run_report import RunIdentity, RunReport
@@ -141,7 +140,7 @@ def _table_lines(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[s
     yield from _table(listed, style)
     if len(listed) < len(reports):
         yield f"  and {plural(len(calm), 'run')} without trouble: -v lists them"
-    yield verdict_counts(reports)
+    yield counted_runs(reports)
     if troubled and not style.verbose:
         worst = f"the {MAX_BRIEFS} worst are described above; " * (len(troubled) > MAX_BRIEFS)
         path = troubled[0].identity.path
@@ -151,12 +150,10 @@ def _table_lines(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[s
         yield hint
 
 
-def verdict_counts(reports: Sequence[RunReport]) -> str:
+def counted_runs(reports: Sequence[RunReport]) -> str:
     """`11 runs: 3 crit, 8 healthy`, or `0 runs`."""
-    verdicts = Counter(each.summary.verdict for each in reports)
-    shown = [each for each in reversed(Verdict) if verdicts[each]]
-    totals = [f"{count(verdicts[each])} {each.words}" for each in shown]
-    return plural(len(reports), "run") + f": {', '.join(totals)}" * bool(totals)
+    counts = verdict_counts(each.summary.verdict for each in reports)
+    return plural(len(reports), "run") + f": {counts}" * bool(counts)
 
 
 def _table(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[str]:

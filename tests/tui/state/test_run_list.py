@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.cli import main
 from ppo_top.model import ConfigValue, State, Status, Verdict
 from ppo_top.tui.draw.layout import MIN_SIDEBAR_CELLS
 from ppo_top.tui.draw.run_table import names_width, run_table_widths
@@ -20,7 +21,7 @@ from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import make_run_view
 from ppo_top.views.seed_groups import run_traits
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
-from tests.support.screens import drawn_text, write_seed, write_unhealthy_run
+from tests.support.screens import FakeClock, drawn_text, write_seed, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
 
@@ -59,11 +60,8 @@ def test_trouble_comes_first_and_the_order_is_stable(
     assert [each.name for each in ui.listed_runs()] == ["red", "newer", "older"]
 
 
-def test_the_list_marks_runs_as_their_own_pages_do(
-    tmp_path: Path, make_ui_state: MakeUiState
-) -> None:
-    """Amber is also what is stalled, or has a value out of its range; amber ones stand together."""
-    runs = tmp_path / "runs"
+def write_marked_runs(runs: Path, now: float) -> None:
+    """A red run, a good one, one that was written some time ago, one with a value out of range."""
     lines = (DEMO_LOGS_FOLDER / "sb3_cartpole" / "progress.csv").read_text().splitlines(True)
     for name, count in (("whole", len(lines)), ("stalled", len(lines)), ("watched", 40)):
         (runs / name).mkdir(parents=True)
@@ -75,7 +73,15 @@ def test_the_list_marks_runs_as_their_own_pages_do(
         watched.write(",".join(cells.values()) + "\n")
     for log in runs.glob("*/progress.csv"):
         age = 1_000 if log.parent.name == "stalled" else 100_000
-        os.utime(log, (1_800_000_000 - age, 1_800_000_000 - age))
+        os.utime(log, (now - age, now - age))
+
+
+def test_the_list_marks_runs_as_their_own_pages_do(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """Amber is also what is stalled, or has a value out of its range; amber ones stand together."""
+    runs = tmp_path / "runs"
+    write_marked_runs(runs, FakeClock().now)
     with (runs / "stalled" / "progress.csv").open("a"):  # a process has it open
         ui = make_ui_state(runs)
         pages = {}
@@ -92,6 +98,21 @@ def test_the_list_marks_runs_as_their_own_pages_do(
         ("stalled", Status.WATCH),
         ("whole", Status.OK),
     ]
+
+
+def test_runs_are_counted_by_verdict_wherever_they_are_counted(
+    tmp_path: Path, make_ui_state: MakeUiState, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Screen, `check` and `status`: one that is stalled or out of range is healthy."""
+    runs = tmp_path / "runs"
+    write_marked_runs(runs, FakeClock().now)
+    with (runs / "stalled" / "progress.csv").open("a"):  # a process has it open
+        header = drawn_text(make_ui_state(runs), 140, 40)[0]
+    assert "✗ 1 crit · ▲ 1 watch · 1 stalled · 3 ended" in header
+    main(["check", str(runs)])
+    assert "\n4 runs: 1 crit, 1 watch, 2 healthy\n" in capsys.readouterr().out
+    main(["status", str(runs)])
+    assert capsys.readouterr().out.endswith(" · 1 crit, 1 watch, 2 healthy\n")
 
 
 def test_of_two_runs_in_trouble_the_longer_one_comes_first(
@@ -166,7 +187,7 @@ def test_folding_can_be_switched_off(seeds: UiState) -> None:
 
 
 def test_sums_are_over_all_runs() -> None:
-    """Each state by itself (a death is no end like others), red and amber, whatever is shown."""
+    """Each state by itself (a death is no end like others), each verdict, whatever is shown."""
     every = [
         known("a", "crit"),
         known("b", "warn", State.FINISHED),
@@ -175,7 +196,14 @@ def test_sums_are_over_all_runs() -> None:
         known("e", "unjudged", State.STARTING),
     ]
     assert count_runs(every, 1) == RunCounts(
-        live=1, finished=1, crit=1, warn=2, total=5, shown=1, stalled=1, starting=1, died=1
+        live=1,
+        finished=1,
+        total=5,
+        shown=1,
+        stalled=1,
+        starting=1,
+        died=1,
+        verdicts={Verdict(each.verdict): 1 for each in every},
     )
 
 
