@@ -32,11 +32,6 @@ class Severity(IntEnum):
         return Verdict(self.word)
 
 
-def worst_first(severity: int, last_change: float, name: str) -> tuple[int, float, str]:
-    """Sort key of runs: the worst first, where there is trouble at all; then the newest."""
-    return -severity if severity >= Severity.WATCH else 0, -last_change, name
-
-
 class OrderedWord(StrEnum):
     """Words in the order of their definition; `rank` is the index in it."""
 
@@ -129,3 +124,24 @@ class State(OrderedWord):
     """Stopped by hand, cancelled, or silent for long; its log tells of no success or failure."""
     FINISHED = "finished"
     DIED = "died"
+
+
+def is_stalled_only(verdict: Verdict, state: State) -> bool:
+    """Whether what is wrong with a run is that it is stalled, and nothing else."""
+    return state is State.STALLED and not verdict.is_trouble
+
+
+def shown_status(verdict: Verdict, state: State) -> Status:
+    """The mark of a run: one that is stalled is to be watched, however healthy it was."""
+    return Status.WATCH if is_stalled_only(verdict, state) else verdict.status
+
+
+def worst_first(
+    mark: Status, is_live: bool, last_change: float, name: str
+) -> tuple[int, bool, float, str]:
+    """Sort key of runs wherever they are listed: the worst mark first, where it is one of trouble.
+
+    Then live ones, by name, for they write in turn; then the others, the newest first.
+    """
+    trouble = mark.rank if mark.is_trouble else 0
+    return -trouble, not is_live, 0.0 if is_live else -last_change, name

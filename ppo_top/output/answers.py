@@ -148,10 +148,10 @@ def _reports(cache: Cache, runs: Sequence[AnsweredRun], parts: Sequence[str]) ->
         status = status_at(facts, now)
         if status.state not in LAST_STATES:  # somebody writes again
             raise ValueError("not over")
-        identity = RunIdentity(run.name, run.path, *status, run.copy_of)
+        identity = RunIdentity(run.name, run.path, *status, run.copy_of, facts.last_change)
         found = {part: texts[run.scope, part][run.id] for part in parts}
         reports.append(run_report(identity, summary, found))
-    return reports
+    return sorted(reports, key=lambda each: each.rank)
 
 
 def keep(
@@ -163,7 +163,7 @@ def keep(
     passed_over: int,
     runs: Iterable[AnsweredRun],
 ) -> None:
-    """Keep an answer whose runs are kept, in order, with what it rests on."""
+    """Keep an answer whose runs are kept, with what it rests on."""
     newest = max((stamp[1] for stamp in listing.files.values()), default=0) / 1e9
     if time.time() - newest > MIN_AGE_S:
         rest = problems, passed_over, list(runs)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from ppo_top.files.passed_over import UNASKED_NOTEBOOK
-from ppo_top.model import State, worst_first
+from ppo_top.model import State
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import to_plain
 from ppo_top.output.answers import (
@@ -81,11 +81,12 @@ def judge_paths(
         return None
     with closing(loader):
         reporter.add_remembered(loader.session.runs.values())
-        runs = sorted(loader.session.runs.values(), key=reporter.rank)
+        runs = list(loader.session.runs.values())
         files = sum(each.reason != UNASKED_NOTEBOOK for each in loader.passed_over())
         if cache is not None:
             _remember(cache, scope, paths, loader, runs, files)
-        return Answer(list(map(reporter.report, runs)), [], files, loader.unopened_folders)
+        worst_first = sorted(map(reporter.report, runs), key=lambda each: each.rank)
+        return Answer(worst_first, [], files, loader.unopened_folders)
 
 
 def _remember(
@@ -154,12 +155,9 @@ class _Reporter:
                 summary, facts = restored_summary(texts.pop(SUMMARY_PART))
                 self._reports[run.id] = MadeReport(summary, facts, texts)
 
-    def rank(self, run: Run) -> tuple[int, float, str]:
-        """Sort key: the worst first, then the newest."""
-        return worst_first(self._reports[run.id].summary.severity, run.last_change, run.name)
-
     def report(self, run: Run) -> RunReport:
         """The report on a run, by the name that it has now."""
         summary, facts, texts = self._reports[run.id]
-        identity = RunIdentity(run.name, run.path, *status_at(facts, time.time()), run.copy_of)
+        status = status_at(facts, time.time())
+        identity = RunIdentity(run.name, run.path, *status, run.copy_of, facts.last_change)
         return run_report(identity, summary, texts)

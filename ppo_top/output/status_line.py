@@ -57,14 +57,14 @@ def status_line(reports: Sequence[RunReport], fmt: str) -> str:
     sums = f" · {counts}" if len(reports) > 1 else ""
     text = _run_words(reports[0])[: MAX_STATUS_CHARS - len(sums)] + sums
     if fmt == "tmux":
-        style = TMUX_STYLES.get(reports[0].summary.mark, "")
+        style = TMUX_STYLES.get(reports[0].mark, "")
         return style + text.replace("#", "##") + "#[default]"
     return text
 
 
 def _run_words(report: RunReport) -> str:
     identity, summary = report.identity, report.summary
-    words = [f"{MARKS[summary.mark]} {clean(identity.name)}"]
+    words = [f"{MARKS[report.mark]} {clean(identity.name)}"]
     has_title = summary.title and summary.verdict.is_trouble
     words.append(clean(summary.title) if has_title else summary.words)
     if identity.state is not State.LIVE:

@@ -84,11 +84,11 @@ def state_facts(run: Run) -> StateFacts:
     """What the state of a run depends on."""
     sources = [each.source for each in run.sources.values()]
     logs = [(str(each.file or each.path), each.format.kept_open) for each in sources]
-    last_change = _last_change(run) if logs else float("inf")
+    last_change = logged_change(run) if logs else float("inf")
     return StateFacts(_settled(run), stall_limit(_recent_pauses(run)), last_change, logs)
 
 
-def _last_change(run: Run) -> float:
+def logged_change(run: Run) -> float:
     """When the logs were last written: by their own clock if it is days older than the files.
 
     A copy or a fresh clone has the time of copying. Less than a day may be a wrong clock or zone.

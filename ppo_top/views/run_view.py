@@ -8,7 +8,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ppo_top.catalogue import TAG_PREFIX
-from ppo_top.model import ConfigValue, Finding, Severity, State, Status, Verdict, open_at
+from ppo_top.model import (
+    ConfigValue,
+    Finding,
+    Severity,
+    State,
+    Status,
+    Verdict,
+    is_stalled_only,
+    open_at,
+    shown_status,
+)
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import LIVE, RunStatus, logged_status
 from ppo_top.runs.rows.timeline import Timeline
@@ -140,16 +150,6 @@ def make_run_view(
         config=run.evaluation.config,
         problem_count=sum(source.problem_count for source in run.sources.values()),
     )
-
-
-def is_stalled_only(verdict: Verdict, state: State) -> bool:
-    """Whether what is wrong with a run is that it is stalled, and nothing else."""
-    return state is State.STALLED and not verdict.is_trouble
-
-
-def shown_status(verdict: Verdict, state: State) -> Status:
-    """The mark of a run: one that is stalled is to be watched, however healthy it was."""
-    return Status.WATCH if is_stalled_only(verdict, state) else verdict.status
 
 
 def verdict(run: Run, row: int | None = None) -> Verdict:

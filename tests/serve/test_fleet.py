@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.model import State
+from ppo_top.model import State, Verdict
 from ppo_top.runs.run import Run
 from ppo_top.serve.fleet import ExportLimits, FleetWatch, Look, chosen_runs
 from ppo_top.views.gather_facts import gather_facts
@@ -32,10 +32,10 @@ def test_runs_that_are_over_are_retired_after_a_while() -> None:
 def test_beyond_the_limit_the_worst_and_newest_stay() -> None:
     """Those in trouble first, whatever their age; information is no trouble."""
     runs = [
-        exported_run("old and sick", severity=4, last_change=1.0),
-        exported_run("newest", severity=0, last_change=9.0),
-        exported_run("new", severity=1, last_change=8.0),
-        exported_run("to watch", severity=2, last_change=2.0),
+        exported_run("old and sick", State.ENDED, verdict=Verdict.CRIT, last_change=1.0),
+        exported_run("newest", State.ENDED, verdict=Verdict.HEALTHY, last_change=9.0),
+        exported_run("new", State.ENDED, verdict=Verdict.INFO, last_change=8.0),
+        exported_run("to watch", State.ENDED, verdict=Verdict.WATCH, last_change=2.0),
     ]
     found = chosen_runs(runs, 10.0, ExportLimits(math.inf, 3), Look())
     assert {run.path for run in found.runs} == {"old and sick", "to watch", "newest"}

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from ppo_top.model import Severity, Status
+from ppo_top.model import Severity, Status, is_stalled_only
 from ppo_top.text.format import clean, dated
 from ppo_top.tui.graphics.styled_text import (
     ELLIPSIS,
@@ -21,7 +21,7 @@ from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.views.checkpoint_search import asks_for_restart
 from ppo_top.views.explanation import Explanation, explain_verdict
 from ppo_top.views.open_findings import OpenFinding
-from ppo_top.views.run_view import RunView, is_stalled_only
+from ppo_top.views.run_view import RunView
 
 MIN_LABEL_CELLS = 60
 """Below this width the parts have no label."""

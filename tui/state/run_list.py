@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -10,16 +9,25 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ppo_top.catalogue import concept
-from ppo_top.model import Severity, State, Status, Verdict, count_verdicts
+from ppo_top.model import (
+    Severity,
+    State,
+    Status,
+    Verdict,
+    count_verdicts,
+    shown_status,
+    worst_first,
+)
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
+from ppo_top.runs.liveness import logged_change
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.text.format import format_metric_value
 from ppo_top.text.format import steps as step_text
 from ppo_top.tui.state.replay_time import state_at
 from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
-from ppo_top.views.run_view import shown_status, verdict, watches_a_value
+from ppo_top.views.run_view import verdict, watches_a_value
 from ppo_top.views.seed_groups import RunTraits, group_seeds, run_traits
 from ppo_top.views.siblings import BelowSiblings
 
@@ -34,11 +42,10 @@ MAX_STATE_AGE_S = 5.0
 
 
 class WorstFinding(NamedTuple):
-    """The worst open finding of a run: title, first step as text, when it became so severe."""
+    """The worst open finding of a run: title, first step as text."""
 
     title: str = ""
     since: str = ""
-    time: float = math.nan
 
 
 NO_FINDING = WorstFinding()
@@ -144,7 +151,7 @@ class RunList:
             path=run.path,
             verdict=known,
             state=state_at(run, row, now),
-            last_change=run.last_change,
+            last_change=logged_change(run),
             traits=run_traits(run.name, run.evaluation.config),
             worst=self.worst_finding_of(run, row),
             reward=reward_at(run, row),
@@ -297,10 +304,7 @@ def _entry(listed: ListedRun) -> RunListEntry:
 
 
 def _rank(listed: ListedRun) -> tuple[int, bool, float, str]:
-    """By severity, then since when, then name: runs that write in turn keep their places."""
-    trouble = listed.mark.rank if listed.mark.is_trouble else 0
-    since = listed.worst.time if trouble and listed.worst.time == listed.worst.time else math.inf
-    return -trouble, listed.state is not State.LIVE, since, listed.name
+    return worst_first(listed.mark, listed.state is State.LIVE, listed.last_change, listed.name)
 
 
 def _in_name_order(listed: ListedRun) -> list[tuple[int, str]]:

@@ -85,10 +85,7 @@ def worst_unacknowledged(
         if opened.severity > Severity.INFO and not acknowledgements.find(
             run.path, finding.rule, finding.since.step
         ):
-            reached = finding.changes[-1].mark.time
-            return WorstFinding(
-                finding.title, steps(finding.since.step, axis=run.timeline.axis), reached
-            )
+            return WorstFinding(finding.title, steps(finding.since.step, axis=run.timeline.axis))
     return NO_FINDING
 
 

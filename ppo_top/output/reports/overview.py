@@ -72,7 +72,7 @@ def _texts(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[str]:
 def _report_text(report: RunReport, style: OutputStyle) -> str:
     """The whole report on a run."""
     name, summary = clean(report.identity.name), report.summary
-    headline = f"{MARKS[summary.mark]} {name}: {summary.words}"
+    headline = f"{MARKS[report.mark]} {name}: {summary.words}"
     skipped = f"\n{report.skipped}" if style.verbose and report.skipped else ""
     remarks = "".join(f"  {clean(each)}\n" for each in report.remarks)
     return f"{headline}\n  {run_facts(report)}\n{remarks}{report.text}{skipped}"

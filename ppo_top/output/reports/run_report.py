@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ppo_top import __version__
-from ppo_top.model import Axis, State, Status, Verdict
+from ppo_top.model import Axis, State, Status, Verdict, is_stalled_only, worst_first
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import from_plain
 from ppo_top.views.restart import CheckpointSearch
@@ -29,6 +29,8 @@ class RunIdentity(NamedTuple):
     state: State
     state_text: str
     copy_of: str = ""
+    last_change: float = 0.0
+    """When its logs last grew, in unix seconds."""
 
 
 class RunSummary(NamedTuple):
@@ -93,6 +95,18 @@ class RunReport(NamedTuple):
     def facts(self) -> RunFacts:
         """What programs ask of it first."""
         return from_plain(RunFacts, json.loads(self.facts_text))
+
+    @property
+    def mark(self) -> Status:
+        """The mark of the run, also where it is stalled."""
+        is_stalled = is_stalled_only(self.summary.verdict, self.identity.state)
+        return Status.WATCH if is_stalled else self.summary.mark
+
+    @property
+    def rank(self) -> tuple[int, bool, float, str]:
+        """Sort key: the worst first."""
+        name, _, state, *_, last_change = self.identity
+        return worst_first(self.mark, state is State.LIVE, last_change, name)
 
     @property
     def is_notable(self) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import math
+import json
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,6 +35,12 @@ def known(
     )
 
 
+def age_alike(runs: Path) -> None:
+    """All logs were written last at the same time, long before the clock of the screen."""
+    for log in runs.rglob("*.csv"):
+        os.utime(log, (1_799_000_000, 1_799_000_000))
+
+
 @pytest.fixture
 def seeds(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
     """Three seeds, one of them red, and a run of its own."""
@@ -41,6 +48,7 @@ def seeds(tmp_path: Path, make_ui_state: MakeUiState) -> UiState:
     for seed, (name, broken) in enumerate(runs, 17):
         log = tmp_path / "runs" / name / "progress.csv"
         write_unhealthy_run(log, broken_from=broken, first_reward=seed)
+    age_alike(tmp_path)
     return make_ui_state(tmp_path / "runs")
 
 
@@ -94,8 +102,8 @@ def test_the_list_marks_runs_as_their_own_pages_do(
     assert marks == pages
     assert list(marks.items()) == [
         ("sick", Status.CRIT),
-        ("watched", Status.WATCH),
         ("stalled", Status.WATCH),
+        ("watched", Status.WATCH),
         ("whole", Status.OK),
     ]
 
@@ -115,17 +123,30 @@ def test_runs_are_counted_by_verdict_wherever_they_are_counted(
     assert capsys.readouterr().out.endswith(" · 1 crit, 1 watch, 2 healthy\n")
 
 
-def test_of_two_runs_in_trouble_the_longer_one_comes_first(
-    tmp_path: Path, make_ui_state: MakeUiState
+def test_the_screen_lists_runs_in_the_order_of_check(
+    tmp_path: Path, make_ui_state: MakeUiState, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Severity first, then since when it is so, then the name."""
-    times = {"a": 300.0, "b": 100.0, "c": 300.0, "d": math.nan}
-    for name in times:
-        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
+    """The worst first; of equally bad ones those that are live, by name, then the newest."""
+    now, red, green = time.time(), 20, 99
+    for name, broken, age in (
+        ("d-old", red, 300_000),
+        ("e-new", red, 200_000),
+        ("b-live", red, 3),
+        ("a-live", red, 9),
+        ("c-well", green, 100),
+    ):
+        log = tmp_path / "runs" / name / "progress.csv"
+        write_unhealthy_run(log, broken_from=broken)
+        os.utime(log, (now - age, now - age))
     ui = make_ui_state(tmp_path / "runs")
-    ui.run_list.worst_finding_of = lambda run, _: WorstFinding("KL", "1", times[run.name])
+    ui.clock, ui.run_list.fold_seeds = FakeClock(now), False
     ui.invalidate()
-    assert [each.name for each in ui.listed_runs()] == ["b", "a", "c", "d"]
+    assert listed_names(ui) == ["a-live", "b-live", "e-new", "d-old", "c-well"]
+    main(["check", str(tmp_path / "runs"), "--json"])
+    checked = json.loads(capsys.readouterr().out)["runs"]
+    assert [run["name"] for run in checked] == listed_names(ui)
+    main(["status", str(tmp_path / "runs")])
+    assert capsys.readouterr().out.startswith("✗ a-live")
 
 
 @pytest.mark.parametrize(
@@ -323,11 +344,11 @@ def test_a_key_sorts_the_list_and_says_how(tmp_path: Path, make_ui_state: MakeUi
         seen.append((said.split("by ")[1].split()[0], listed_names(ui)))
         actions.do_sort()
     assert seen == [
-        ("severity", ["a9", "a10", "c"]),
+        ("severity", ["a9", "c", "a10"]),
         ("name", ["a9", "a10", "c"]),
         ("newest", ["c", "a9", "a10"]),
         ("step", ["a9", "c", "a10"]),
-        ("severity", ["a9", "a10", "c"]),
+        ("severity", ["a9", "c", "a10"]),
     ]
     assert ui.toast == "Runs by name"
     assert default_run(ui.listed_runs()[::-1]) == ui.listed_runs()[0]
@@ -339,6 +360,7 @@ def test_a_run_that_changed_since_one_looked_is_marked(
     """Its new verdict stands behind a dot until one selects it, not while it is looked at."""
     for name in ("a", "b"):
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv", broken_from=99)
+    age_alike(tmp_path)
     ui = make_ui_state(tmp_path / "runs")
     ui.run_list.fold_seeds = False
     ui.look_at_runs(())
@@ -448,6 +470,7 @@ def test_unfolded_seeds_are_sorted_one_by_one_by_all_but_severity(
 ) -> None:
     """By name, a run stands where its name belongs, whatever its experiment is."""
     write_unhealthy_run(tmp_path / "runs" / "bronze" / "progress.csv", first_reward=30)
+    age_alike(tmp_path)
     ui = make_ui_state(tmp_path / "runs")
     for seed, name in enumerate(("bold-sun", "calm-sea")):
         run = next(run for run in ui.session.runs.values() if run.name == name)
