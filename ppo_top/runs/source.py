@@ -24,6 +24,7 @@ from ppo_top.model import (
     State,
 )
 from ppo_top.rules.console_text import TextEvidence, find_text_evidence
+from ppo_top.runs.grouping.rotation import rotation
 from ppo_top.text.format import count, plural
 
 MAX_CONSOLE_LINES = 4_000
@@ -143,10 +144,10 @@ class SourceState:
 
     @property
     def creation_order(self) -> tuple[int, int, str]:
-        """Sort key by time of creation, which event files have in their names."""
+        """Sort key by time of creation, of which the names of event files and rotated logs tell."""
         found = _CREATED.search(self.source.path.name)
         if found is None:
-            return 0, 0, self.key
+            return 0, -rotation(self.key)[1], self.key
         return int(found[1]), int(found[2] or 0), self.key
 
     @property

@@ -21,6 +21,7 @@ from ppo_top.catalogue import (
 from ppo_top.model import HEAD_ROWS, Axis, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.grouping.locations import EVALUATION_NAME
+from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
 from ppo_top.runs.rows.row_merge import ConceptStream
 from ppo_top.runs.rows.timeline import EVALUATION_PREFIXES
@@ -38,7 +39,7 @@ SAME_STEPS_RATIO = (0.5, 2.0)
 
 
 class SourceChain:
-    """The files of one format in one folder, in order of creation.
+    """The files of one format in one folder, or of one rotated log, in order of creation.
 
     A resumed run leaves several, which are one source of the run.
     """
@@ -194,11 +195,23 @@ def _chains(sources: Iterable[SourceState], own: Mapping[str, str]) -> list[Sour
     for source in sources:
         if source.series:
             chained = source.source.format.chained
-            location = str(PurePath(source.key).parent) if chained else source.key
+            location = str(PurePath(source.key).parent) if chained else rotation(source.key)[0]
             grouped.setdefault((location, source.format), []).append(source)
-    states = [sorted(group, key=lambda source: source.creation_order) for group in grouped.values()]
+    states = [chain for group in grouped.values() for chain in _in_order(group)]
     whole = _full_names(tag for group in states for source in group for tag in source.series)
     return [SourceChain(group, whole, own) for group in states]
+
+
+def _in_order(sources: Iterable[SourceState]) -> list[list[SourceState]]:
+    """Files in order of creation; a log that does not go on where the one before ended, apart."""
+    found: list[list[SourceState]] = []
+    for source in sorted(sources, key=lambda each: each.creation_order):
+        before = found[-1][-1].facts if found else None
+        if before is not None and (source.source.format.chained or goes_on(before, source.facts)):
+            found[-1].append(source)
+        else:
+            found.append([source])
+    return found
 
 
 def _full_names(tags: Iterable[str]) -> dict[str, str]:

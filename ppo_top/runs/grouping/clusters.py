@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from ppo_top.model import SourceFacts
 from ppo_top.runs.grouping.locations import EVALUATION_NAME, TRACKER_RUN_FOLDER
 from ppo_top.runs.grouping.log_units import TRACKER, LogEntry, LogUnit
+from ppo_top.runs.grouping.rotation import rotation
 from ppo_top.runs.grouping.same_values import compare, has_equal_heads
 from ppo_top.runs.short_names import is_copy_name
 
@@ -56,10 +57,16 @@ class Cluster:
         return found
 
 
-def _rank(unit: LogUnit) -> tuple[bool, bool, bool, int, str]:
+def _rank(unit: LogUnit) -> tuple[bool, bool, bool, int, tuple[str, int]]:
     is_direct = unit.location.is_direct and bool(unit.location.unit)
     evaluates = bool(EVALUATION_NAME.search(unit.home.rpartition("/")[2]))
-    return not unit.has_points, evaluates, not is_direct, unit.home.count("/"), unit.id
+    return (
+        not unit.has_points,
+        evaluates,
+        not is_direct,
+        unit.home.count("/"),
+        rotation(unit.id.removesuffix("|file")),
+    )
 
 
 def title_of(cluster: Cluster) -> str:

@@ -15,6 +15,7 @@ from operator import itemgetter
 from ppo_top.runs.grouping.clusters import SAME_FOLDER, Cluster
 from ppo_top.runs.grouping.locations import folders_above, is_in_line, path_distance
 from ppo_top.runs.grouping.log_units import CONSOLE, EVENTS, TRACKER, LogUnit
+from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.grouping.same_values import Likeness, has_same_clock
 from ppo_top.runs.grouping.unit_names import (
     named_units,
@@ -26,6 +27,7 @@ from ppo_top.runs.short_names import is_copy_name
 JOINED_BY_USER = "joined in the settings"
 PRINTED = "its path or name is printed in the console"
 SAME_VALUES = "same values at the same steps"
+ROTATED = "goes on where the log before it ended"
 SAME_COMMAND = "output of the same command"
 SAME_PROCESS = "written by the same process"
 SAME_NAME = "named like the folder"
@@ -63,6 +65,7 @@ class TieFinder:
         ways = (
             self._tie_as_user_says,
             self._tie_streams,
+            self._tie_rotated,
             self._tie_printed,
             self._tie_same_values,
             self._tie_same_process,
@@ -109,6 +112,20 @@ class TieFinder:
         for unit in self._units:
             for match in sorted(unit.joined_as):
                 self._join(first.setdefault(match, unit), unit, JOINED_BY_USER)
+
+    def _tie_rotated(self) -> None:
+        """`train.log.2`, `train.log.1`, `train.log`, as far as the steps of each go on."""
+        by_log: dict[str, list[tuple[int, LogUnit]]] = {}
+        for unit in self._units:
+            if unit.kinds == {CONSOLE} and len(unit.logs) == 1:
+                base, number = rotation(unit.logs[0].path)
+                by_log.setdefault(base, []).append((-number, unit))
+        for units in by_log.values():
+            oldest_first = [unit for _, unit in sorted(units, key=itemgetter(0))]
+            for older, newer in pairwise(oldest_first):
+                follows = goes_on(older.logs[0].facts, newer.logs[0].facts)
+                if follows and not self._is_split(older, newer):
+                    self._join(older, newer, ROTATED)
 
     def _tie_printed(self) -> None:
         """A console prints the path or the name of the run."""

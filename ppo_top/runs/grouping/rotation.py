@@ -1,0 +1,24 @@
+"""Consoles that were rotated: `train.log` goes on where `train.log.1` ended, and so on."""
+
+from __future__ import annotations
+
+import re
+
+from ppo_top.model import SourceFacts
+
+
+def rotation(path: str) -> tuple[str, int]:
+    """`train.log.2.gz` is ("train.log", 2), and `train.log` number 0: the higher, the older."""
+    found = re.fullmatch(r"(.*[^/.]\.[^/.]+)\.(\d+)(?:\.[gx]z)?", path)
+    return (found[1], int(found[2])) if found is not None else (path, 0)
+
+
+def goes_on(older: SourceFacts, newer: SourceFacts) -> bool:
+    """Whether the values of a log begin where those of another end, or above.
+
+    Of the older one only some steps are known, the last of them from its second half.
+    """
+    if not older.heads.keys() & newer.heads.keys():
+        return False
+    last = max(head.steps[-1] for head in older.heads.values())
+    return min(head.steps[0] for head in newer.heads.values()) >= last
