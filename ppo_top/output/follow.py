@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Severity, State, Status
@@ -35,7 +35,7 @@ from ppo_top.views.open_findings import explaining_rules
 MAX_PROBLEM_LINES = 1_000
 """Problems printed per session, each once."""
 
-RunEvent = dict[str, object]
+RunEvent = dict[str, Any]
 """What `check --follow --json` prints in a line."""
 
 TIME_FORMAT = "%Y-%m-%d %H:%M:%S"
@@ -141,9 +141,12 @@ class ChangeReporter:
         if seen == (finding.severity, explained_by, is_open):
             return
         fields = {"run": run.name, "path": run.path, "axis": run.timeline.axis}
-        event = "cleared" if not is_open else "opened" if before is None else "changed"
+        was_open = before is not None and before.event is not None
+        event = "cleared" if not is_open else "changed" if was_open else "opened"
         told = {"event": event, **fields, **finding_object(finding, run)}
         told["explained_by"] = explained_by
+        if before is not None and event == "changed":
+            told["was"] = {"severity": before.severity.word, "explained_by": before.explained_by}
         reported[key] = EmittedFinding(finding.severity, explained_by, told if is_open else None)
         self._emit(told)
 
@@ -185,10 +188,20 @@ def event_line(event: RunEvent) -> str:
     mark = MARKS[Status.OK if is_over else Severity[severity.upper()].status]
     step = (event["cleared_step"] if is_over else None) or event["since_step"]
     at = count(step) if isinstance(step, int) else str(step)
-    said = clean(str(event["message"]))
-    if event["explained_by"] is not None:
-        said += f" (part of {event['explained_by']})"
+    said = f"{clean(str(event['message']))}{_belongs_to(event)}"
+    if word == "changed" and (was := event["was"])["severity"] != severity:
+        word = f"changed from {was['severity']} to"
+    elif word == "changed":
+        said = _belongs_to(event).strip(" ()")
     return f"{mark} {name}: {word} {severity} {event['rule']} at {event['axis']} {at}: {said}"
+
+
+def _belongs_to(event: RunEvent) -> str:
+    """Of which diagnosis a finding is a sign, or was."""
+    was = event.get("was", {}).get("explained_by")
+    if event["explained_by"] is not None:
+        return f" (part of {event['explained_by']})"
+    return f" (no longer part of {was})" if was is not None else ""
 
 
 def reader_is_gone(out: TextIO) -> bool:

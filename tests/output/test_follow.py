@@ -93,6 +93,33 @@ def test_a_finding_that_became_part_of_a_diagnosis_says_so(tmp_path: Path) -> No
     assert not any("part of" in line for line in lines if " updates-too-large at" in line)
 
 
+def test_a_changed_finding_says_what_has_changed(tmp_path: Path) -> None:
+    """A line of text for a change is never the one before with another word in front."""
+    lines = (DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2" / "stdout.log").read_text().splitlines(True)
+    log = tmp_path / "run" / "stdout.log"
+    log.parent.mkdir()
+    read, events = changes(tmp_path)
+    for end in range(15, len(lines) + 15, 15):
+        log.write_text("".join(lines[:end]))
+        read()
+    changed = [each for each in events if each["event"] == "changed"]
+    assert len(changed) > 5
+    said = set()
+    for event in changed:
+        was, line = event["was"], event_line(event)
+        if was["severity"] != event["severity"]:
+            said.add("severity")
+            assert f": changed from {was['severity']} to {event['severity']} " in line
+        elif event["explained_by"] is not None:
+            said.add("part")
+            assert was["explained_by"] != event["explained_by"]
+            assert line.endswith(f": part of {event['explained_by']}")
+        else:
+            said.add("alone")
+            assert line.endswith(f": no longer part of {was['explained_by']}")
+    assert said >= {"severity", "part"}
+
+
 def test_follow_prints_how_a_finished_run_ended(tmp_path: Path) -> None:
     """It started, and it died: two lines, each with the local time."""
     shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_nan", tmp_path / "run")
