@@ -18,7 +18,7 @@ _CODES = {
 }
 """mark -> parameters of the escape sequence that sets its colour (SGR)"""
 _WORDS = "CRIT|WARN|WATCH|INFO"
-_MARKED = rf"(?m)^((?:[\d:-]+ )* *)([{''.join(_CODES)}](?: (?:{_WORDS})\b)?)"
+_MARKED = rf"(?m)^((?:[\d:-]+ )* *)([{''.join(_CODES)}](?: (?:{_WORDS})\b)?)(?= |$)"
 
 
 def wants_colour(choice: str, out: TextIO, environ: Mapping[str, str] = os.environ) -> bool:

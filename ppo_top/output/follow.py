@@ -291,6 +291,6 @@ def _look_until_unread(
     follower.wait(0.0)
     problems: set[str] = set()
     while not reader_is_gone(sys.stdout):
-        read_to_end(follower, session, report)
+        read_to_end(follower, session, lambda _polled: report())
         after_look()
         report_new_problems(follower, session, problems, sys.stderr)

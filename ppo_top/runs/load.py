@@ -17,11 +17,12 @@ from ppo_top.files.passed_over import (
     passed_over_lines,
 )
 from ppo_top.files.stdin import with_unix_line_ends
-from ppo_top.files.update import STDIN_NAME, Listing
+from ppo_top.files.update import STDIN_NAME, Listing, PollResult
 from ppo_top.paths import PERMISSION_DENIED, unreachable_reason
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.pipeline import read_to_end
+from ppo_top.runs.reading_progress import ReadingProgress
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.runs.source import SourceState
@@ -79,8 +80,11 @@ def open_loader(
         return None
     most_points = None if bounded or reports is not None else math.inf
     parallel = reports is not None
+    progress = ReadingProgress(err) if stdin is None else None
+    if progress is not None and reports is not None:
+        reports = reports._replace(take=progress.counting(reports.take))
     session = Session(settings, most_points, memory, ended, reports, parallel)
-    loader = Loader(paths, session, err, stdin, active_s)
+    loader = Loader(paths, session, err, stdin, active_s, progress)
     try:
         loader.read_all()
     except BaseException:
@@ -144,7 +148,9 @@ class Loader:
         err: TextIO,
         stdin: BinaryIO | None = None,
         active_s: float = math.inf,
+        progress: ReadingProgress | None = None,
     ) -> None:
+        self._progress = progress
         self.session = session
         self._paths = [path.absolute() for path in paths]
         settings = session.settings
@@ -172,6 +178,7 @@ class Loader:
             self._reread([run.id for run in rest])  # another log was found after their report
             for run in rest:
                 session.queue.report(run)
+        self._end_progress()
         self.problems = list(problem_lines(self._follower, session))
         if notebooks := notebooks_line(self._follower.passed_over()):
             self.problems.append(clean(notebooks))
@@ -212,6 +219,15 @@ class Loader:
             yield run
             self.session.free_memory()
 
+    def _end_progress(self) -> None:
+        if self._progress is not None:
+            self._progress.erase()
+        self._progress = None
+
+    def _show_progress(self, polled: PollResult) -> None:
+        if self._progress is not None:
+            self._progress.note_poll(polled, len(self.session.runs))
+
     def _reread(self, runs: Sequence[str]) -> None:
         """Read the dropped points of these runs again."""
         if keys := self.session.sources_to_reread(runs):
@@ -220,13 +236,14 @@ class Loader:
 
     def _read(self, in_view: Sequence[str] = ()) -> None:
         """Read and judge what there is, unfinished ends of logs included."""
-        read_to_end(self._follower, self.session, in_view=in_view)
+        read_to_end(self._follower, self.session, self._show_progress, in_view=in_view)
         self.session.apply(self._follower.finish())
         self.session.assign_pending_logs()
         self.session.judge()
 
     def close(self) -> None:
         """Close the logs, end the workers and print what went wrong; the session stays."""
+        self._end_progress()
         self._follower.close()
         self.session.close()
         internal_errors.allow_writes_below(self._paths)  # the follower forbade them

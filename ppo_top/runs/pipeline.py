@@ -70,7 +70,7 @@ class Pipeline:
 def read_to_end(
     follower: Follower,
     session: Session,
-    after_step: Callable[[], None] = lambda: None,
+    after_step: Callable[[PollResult], None] = lambda _polled: None,
     seconds: float = math.inf,
     in_view: Collection[str] = (),
 ) -> PollResult:
@@ -80,6 +80,6 @@ def read_to_end(
         polled = follower.poll(MAX_POLL_POINTS, min(MAX_POLL_S, end - time.perf_counter()))
         left = None if seconds == math.inf else end - time.perf_counter()
         pipeline.step(polled, left, in_view=in_view)
-        after_step()
+        after_step(polled)
         if time.perf_counter() > end or not (polled.more or pipeline.reads_again):
             return polled

@@ -148,7 +148,7 @@ def test_follow_reports_a_run_as_soon_as_it_is_read(
         events.append((str(event["run"]), str(event["event"]), session.queue.reader_has_more))
 
     reporter = ChangeReporter(session, emit)
-    read_to_end(follower, session, lambda: reporter.report_changes(time.time()))
+    read_to_end(follower, session, lambda _polled: reporter.report_changes(time.time()))
     follower.close()
     assert events[0][2], "more was to be read"
     for name in ("first", "second", "third"):

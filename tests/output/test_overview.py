@@ -208,6 +208,12 @@ def test_lines_of_follow_are_coloured_after_their_time() -> None:
     assert coloured(line).startswith(f"2026-01-02 03:04:05 {ESCAPE}33m▲{ESCAPE}0m run")
 
 
+def test_a_word_that_begins_a_line_is_no_mark() -> None:
+    """The mark of what informs is a letter."""
+    assert coloured("    clip range 10\n    is wide") == "    clip range 10\n    is wide"
+    assert ESCAPE in coloured("i INFO  Reward at its ceiling")
+
+
 def test_json_has_no_colour(capsys: pytest.CaptureFixture[str]) -> None:
     """It is data."""
     main(["check", "--json", "--color", "always", str(DEMO_LOGS_FOLDER / HEALTHY)])
