@@ -27,10 +27,21 @@ NameMeanings = list[tuple[Concept | Rule | Term | str, str]]
 
 
 def find_meanings(name: str, trainer: Trainer) -> NameMeanings:
-    """What a name stands for: a rule, a metric, a tag, a term, a guess or an option."""
-    plain = _plain(name)
+    """What a name stands for: a rule, a metric, a tag, a term, a guess or an option.
+
+    The option that advice names comes first, for that is what one looks up; a name of ours is that
+    of a metric before.
+    """
+    setting = option_called(_plain(name))
+    option = [(setting, "")] if setting else []
     if is_concept(name):  # exactly: clip_high is a metric, clip-high the rule on it
-        return [(concept(name), "")]
+        return [(concept(name), ""), *option]
+    return [*option, *_other_meanings(name, trainer, guesses=not option)]
+
+
+def _other_meanings(name: str, trainer: Trainer, *, guesses: bool) -> NameMeanings:
+    """What a name stands for besides an option; `guesses`: also what it is only like."""
+    plain = _plain(name)
     rules = [rule for rule in RULES if plain in (_plain(rule.id), _plain(rule.title))]
     if rules:
         return [(rules[0], "")]
@@ -40,10 +51,8 @@ def find_meanings(name: str, trainer: Trainer) -> NameMeanings:
     meant, word = meanings_of(name, trainer), term(name)
     if word is not None and not any(meant.values()):
         return [(word, "")]
-    if meant:
-        return [(concept(each), _logged_by(name, by)) for each, by in meant.items()]
-    setting = option_called(plain)
-    return [(setting, "")] if setting else []
+    told = {each: by for each, by in meant.items() if by or guesses}
+    return [(concept(each), _logged_by(name, by)) for each, by in told.items()]
 
 
 def _logged_by(tag: str, by: list[Trainer]) -> str:

@@ -47,9 +47,16 @@ def test_every_rule_is_explained(rule: Rule) -> None:
 
 @pytest.mark.parametrize("name", sorted({option.canonical for option in options()}))
 def test_every_option_is_explained(name: str) -> None:
-    """An option that is not a concept too shows what trainers call it and take by default."""
-    shown = text(name)
-    assert "Name and default by trainer" in shown or "Logged as" in shown
+    """It shows what trainers call it and take by default, also where a metric has its name."""
+    assert "Name and default by trainer" in text(name)
+
+
+def test_an_option_is_explained_by_the_name_that_advice_uses() -> None:
+    """`raise ent_coef`: first the option of SB3, then the metric that Baselines logs so."""
+    shown = text("ent_coef")
+    assert shown.index("(option)") < shown.index("ent_coef, as Baselines logs it")
+    assert "ent_coef = 0" in shown
+    assert "probably" not in text("entropy_coeff")
 
 
 @pytest.mark.parametrize("trainer", sorted(trainer_tables()))
