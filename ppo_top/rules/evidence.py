@@ -34,7 +34,7 @@ def _metric_line(run: RuleContext, concept: str) -> str:
 
 def _reward_line(run: RuleContext) -> str:
     reward = run.reward
-    if reward is None or reward.count < 3:
+    if reward is None or reward.count < 3 or run.turned_non_finite(run.reward_concept or ""):
         return ""
     if reward.falling:
         return f"reward {num(reward.best)} -> {num(reward.smooth)}, falling"

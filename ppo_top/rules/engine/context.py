@@ -15,6 +15,9 @@ TOLERATED_ROWS = 40
 KEPT_SHARE = 0.3
 """A reward that has lost no more than this share of its gain still pays."""
 
+RARELY_MISSING = 1.1
+"""Updates per finite value of a metric of which nearly each row has one."""
+
 Memo = tuple[float, ...]
 
 
@@ -43,6 +46,17 @@ class RuleContext(LoggedRun):
         other.closed_rows, other.opened_rows = self.closed_rows.copy(), self.opened_rows.copy()
         other.last_severities, other.memos = self.last_severities.copy(), self.memos.copy()
         return other
+
+    def turned_non_finite(self, concept: str) -> bool:
+        """Whether a value of this row is NaN or infinite, of a metric that rarely is.
+
+        A mean over the episodes that have ended is undefined in many rows of some logs.
+        """
+        history = self.histories.get(concept)
+        if history is None or concept not in self.non_finite_now:
+            return False
+        due = self.updates - (self.mark.row - history.last_row)
+        return due <= RARELY_MISSING * history.count
 
     def recently_open(self) -> set[str]:
         """The rules with a finding that is open, or was within the last rows."""

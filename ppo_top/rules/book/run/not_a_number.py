@@ -97,13 +97,24 @@ def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(math.nan) if bad else None
     for concept in fresh:
         bad[concept] = 0
-    first = fresh[0]
+    named = _reward_first(run, fresh)
+    first, *others = named
     was_number = first in run.histories
     message = f"{label(first)} {'became' if was_number else 'has always been'} {num(values[first])}"
-    if len(fresh) > 1:
-        message += f", and {len(fresh) - 1} more: {', '.join(label(c) for c in fresh[1:4])}"
-    seen = _moved_most(run, fresh)
-    return Assessment(CRIT, values[first], None, message, evidence=seen, concepts=tuple(fresh))
+    if others:
+        message += f", and {len(others)} more: {', '.join(label(c) for c in others[:3])}"
+    seen = _moved_most(run, named)
+    return Assessment(CRIT, values[first], None, message, evidence=seen, concepts=tuple(named))
+
+
+def _reward_first(run: RuleContext, fresh: list[str]) -> list[str]:
+    """What is to be named: the reward first, for what it is made of is a cause of the rest.
+
+    Beside a fault it is one too, with the length of episodes, unless it is often undefined.
+    """
+    rewards = [name for name in REWARD_CONCEPTS if name in fresh or run.turned_non_finite(name)]
+    lengths = ["ep_len"] if "ep_len" not in fresh and run.turned_non_finite("ep_len") else []
+    return [*rewards, *(name for name in fresh if name not in rewards), *lengths]
 
 
 def _moved_most(run: RuleContext, fresh: list[str]) -> tuple[str, ...]:
