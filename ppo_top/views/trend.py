@@ -21,6 +21,11 @@ MIN_CHANGE_FACTOR = 2.0
 """A trend changes the median by more than this many typical steps between points."""
 
 
+TURN_POINTS, MIN_TURN_SHARE = 3, 0.5
+"""So many newest points show that a trend is over, if they undo so much of it: a reward that has
+just crashed does not rise."""
+
+
 class BestValue(NamedTuple):
     """The best value so far, and the step that reached it."""
 
@@ -49,8 +54,11 @@ def trend(track: Track, seen: int) -> str:
         return ""
     third = len(values) // 3
     change = median(values[-third:]) - median(values[:third])
+    turn = median(values[-TURN_POINTS:]) - median(values[-third - TURN_POINTS : -TURN_POINTS])
     typical = median([abs(later - earlier) for earlier, later in pairwise(values)])
-    floor = 1e-3 * max(map(abs, values))
-    if abs(change) <= max(MIN_CHANGE_FACTOR * typical, floor):
+    least = max(MIN_CHANGE_FACTOR * typical, 1e-3 * max(map(abs, values)))
+    if abs(turn) > max(least, MIN_TURN_SHARE * abs(change)):
+        change = turn
+    if abs(change) <= least:
         return "flat"
     return "rising" if change > 0 else "falling"

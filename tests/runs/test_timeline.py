@@ -129,8 +129,11 @@ def test_where_no_direction_is_better_there_is_no_best() -> None:
         ([3.0] * 12, "flat"),
         ([NAN] * 3 + [float(number) for number in range(12)], "rising"),
         ([float(number) for number in range(12)] + [NAN], ""),
+        ([10.0 * number for number in range(18)] + [9.7, 9.3, 9.3], "falling"),
+        ([200.0 + number % 3 for number in range(27)] + [9.7, 9.3, 9.3], "falling"),
+        ([float(number) for number in range(18)] + [16.0, 17.0, 16.0], "rising"),
     ],
 )
 def test_where_a_curve_is_heading(values: list[float], shown: str) -> None:
-    """Nowhere with few points, nor from a value that is no number."""
+    """Nowhere with few points, nor from a value that is no number; nor up once it has crashed."""
     assert trend(track_of(values), len(values)) == shown

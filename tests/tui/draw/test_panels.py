@@ -286,3 +286,16 @@ def test_the_name_of_the_spread_covers_no_curve(
     curves = [re.sub(r"[^\u2801-\u28ff]", "", text) for text in texts()]
     assert [re.sub(r"[^\u2801-\u28ff]", "", text) for text in named] == curves
     assert {"band ±" in text for text in named} == {True, False}
+
+
+def test_no_arrow_points_up_beside_a_reward_that_has_just_crashed(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """Four updates ago it was still the best: the newest say where it heads."""
+    lines = (DEMO_LOGS / SICK_RUN / "progress.csv").read_text().splitlines(True)
+    log = tmp_path / "runs" / "sick" / "progress.csv"
+    log.parent.mkdir(parents=True)
+    log.write_text("".join(lines[:24]))
+    ui = make_ui_state(tmp_path / "runs")
+    (title,) = (line for line in drawn_text(ui, 140, 40) if "★" in line and "reward" in line)
+    assert re.search(r"reward 9\.\d+ ↘", title)
