@@ -22,6 +22,10 @@ from ppo_top.views.run_view import RunView
 MAX_LOST_CELLS = 40
 """Width of the words on a connection that is lost."""
 
+GAP_CELLS = len(" · ")
+MIN_NAME_CELLS = 8
+"""A shorter beginning and end of a run's name tell it from no other."""
+
 
 def draw_header(snap: Snapshot, cells: int) -> StyledLine:
     """The first line: watched paths, counts of all runs, which of them is shown."""
@@ -154,14 +158,18 @@ def _silence_since(view: RunView, updated: str) -> str:
 
 
 def short_status(snap: Snapshot, cells: int) -> StyledLine:
-    """Name, state and progress for a narrow pane."""
+    """Name, state and progress for a narrow pane; name and place give way to state and step."""
     if snap.view is None:
         return line((shorten(snap.waiting_text or "waiting for logs", cells), "dim"))
     state = replay_state(snap, snap.view) or _state_or_past(snap, snap.view)
     parts = [state, *progress_parts(snap.view)]
-    place = position_text(snap)
-    name = shorten(clean(snap.view.name), max(cells - width(parts[0]) - width(place) - 4, 8))
-    return join_fitting([line((name, "title")), *([place[:-1]] if place else []), *parts], cells)
+    place = [part[:-1] for part in (position_text(snap),) if part]
+    room = cells - sum(width(part) + GAP_CELLS for part in parts[:2])
+    beside = room - sum(width(part) + GAP_CELLS for part in place)
+    if beside < min(MIN_NAME_CELLS, len(snap.view.name)):
+        place, beside = [], room
+    name = shorten(clean(snap.view.name), max(beside, MIN_NAME_CELLS))
+    return join_fitting([line((name, "title")), *place, *parts], cells)
 
 
 JUDGED_RUNS_TEXT = "· verdicts {} of {} "

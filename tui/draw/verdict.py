@@ -23,8 +23,8 @@ from ppo_top.views.explanation import Explanation, explain_verdict
 from ppo_top.views.open_findings import OpenFinding
 from ppo_top.views.run_view import RunView
 
-MIN_LABEL_CELLS = 60
-"""Below this width the parts have no label."""
+MIN_LABEL_CELLS, MIN_SHORT_LABEL_CELLS = 60, 32
+"""Below the first width the labels of the parts stand close, below the second not at all."""
 
 MIN_ONE_LINE_CELLS = 100
 """Below this width what to try may take two lines."""
@@ -131,7 +131,9 @@ def _chain(snap: Snapshot, links: Sequence[str], cells: int) -> StyledLine:
 
 
 def _label(name: str, cells: int) -> str:
-    return f"   {name.ljust(5)}  " if cells >= MIN_LABEL_CELLS else "   "
+    if cells >= MIN_LABEL_CELLS:
+        return f"   {name.ljust(5)}  "
+    return f" {name.ljust(5)} " if cells >= MIN_SHORT_LABEL_CELLS else "   "
 
 
 def _what(

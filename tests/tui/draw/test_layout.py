@@ -235,7 +235,22 @@ def test_a_side_pane_shows_nothing_twice(make_ui_state: MakeUiState) -> None:
 
 def test_the_first_advice_is_seen_in_a_side_pane(sick: UiState) -> None:
     """Advice is shown even if there is no room for evidence."""
-    assert any(row.startswith("   1 ") for row in drawn_text(sick, 40, 15))
+    assert any(row.startswith(" fix   1 ") for row in drawn_text(sick, 40, 15))
+
+
+def test_a_side_pane_of_a_long_name_keeps_state_and_step_and_labels(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """The name and its place in the list give way; cause and fix are told apart."""
+    for number in range(11):
+        name = f"experiment-with-a-rather-long-name-{number}"
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
+    ui = make_ui_state(tmp_path / "runs")
+    ui.run_list.fold_seeds = False
+    lines = drawn_text(ui, 40, 15)
+    (status,) = (line for line in lines if line.startswith(" expe"))
+    assert "ended" in status and "step 81,920" in status
+    assert [line.split()[0] for line in lines[2:5]] == ["cause", "chain", "fix"]
 
 
 @pytest.mark.parametrize("cells", [60, 80, 100, 140])
