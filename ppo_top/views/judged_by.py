@@ -36,13 +36,12 @@ class JudgedBy(NamedTuple):
     """What a verdict rests on.
 
     `rules` is how many rules had the metrics that they look at, `of` how many there are for this
-    family, `not_logged` the essential values that are missing. `suggested_tags`: tags that were not
-    understood -> the alias of the settings that they may need.
+    family. `suggested_tags`: tags that were not understood -> the alias of the settings that they
+    may need.
     """
 
     rules: int
     of: int
-    not_logged: tuple[str, ...]
     suggested_tags: dict[str, str]
 
 
@@ -50,8 +49,7 @@ def judged_by(run: Run) -> JudgedBy:
     """What the verdict on a run rests on."""
     mine = {rule.id for rule in RULES if run.profile.family in rule.families}
     skipped = {each.rule for each in run.evaluation.skipped_rules()}
-    missing = tuple(concept for concept, _ in essential_values(run.profile)[1])
-    return JudgedBy(len(mine - skipped), len(mine), missing, _suggested_tags(run.profile))
+    return JudgedBy(len(mine - skipped), len(mine), _suggested_tags(run.profile))
 
 
 def _suggested_tags(profile: Profile) -> dict[str, str]:

@@ -46,6 +46,22 @@ def only(found: Json) -> Json:
     return run
 
 
+RECORDED = Path(__file__).parents[1] / "data"
+
+
+@pytest.mark.parametrize("logs", ["cleanrl_fe8d8a03", "verl_0.9.1", "openrlhf_0.11.2"])
+def test_what_is_not_logged_is_what_the_checklist_misses(
+    logs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The two lists are one, whichever of them is read."""
+    _, found = run_json(capsys, "--no-cache", str(RECORDED / logs))
+    for run in found["runs"]:
+        rows = [each for each in run["checklist"] if each["status"] == "missing"]
+        missing = [each["concept"] for each in rows if not each["note"].startswith("undefined")]
+        assert run["judged_by"]["not_logged"] == missing
+    assert any(run["judged_by"]["not_logged"] for run in found["runs"])
+
+
 def test_every_shipped_log_is_either_healthy_or_has_a_named_fault() -> None:
     """The two lists above cover all shipped logs."""
     assert {run.name for run in demo_runs()} == {*HEALTHY, *FAULTS}

@@ -8,7 +8,7 @@ from array import array
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ppo_top.model import NO_STEP, UNKNOWN_SAMPLE, Finding, Mark, Sample, Series
+from ppo_top.model import NO_STEP, UNKNOWN_SAMPLE, Finding, Mark, Sample, Series, Status
 from ppo_top.rules.engine.stats import Noise, noise_std
 from ppo_top.runs.run import Run
 from ppo_top.runs.source import SourceState
@@ -39,7 +39,7 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
         "state_text": view.state_text,
         "copy_of": run.copy_of or None,
         "verdict": view.verdict,
-        "judged_by": _judged_by(judged_by(run)),
+        "judged_by": _judged_by(judged_by(run), view),
         "sources": [_source(source, run) for source in _ordered(run)],
         "progress": {
             "axis": view.progress.axis,
@@ -62,11 +62,12 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
     }
 
 
-def _judged_by(found: JudgedBy) -> dict[str, Any]:
+def _judged_by(found: JudgedBy, view: RunView) -> dict[str, Any]:
+    missing = (row for row in view.checklist if row.status is Status.MISSING and row.track is None)
     return {
         "rules": found.rules,
         "of": found.of,
-        "not_logged": list(found.not_logged),
+        "not_logged": [row.concept for row in missing],
         "suggested_tags": found.suggested_tags,
     }
 
