@@ -10,6 +10,7 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, TextIO
 
@@ -33,7 +34,8 @@ def export(
     `source` is `all` (every point of every file as written) or `best` (the merged series that are
     charted and judged, in the common sign and unit of their concept). CSV has no column for the
     axis: of which runs the steps are counted is told on `err`. Names are written as they are, but
-    not to a terminal, which might obey them; JSON has escapes for that.
+    for bytes that are no UTF-8, and not to a terminal, which might obey them; JSON has escapes for
+    that.
     """
     if err is not None and fmt == "csv":
         runs = _telling_axis(runs, err)
@@ -95,8 +97,15 @@ def write_csv(points: Iterable[ExportRow], out: TextIO) -> None:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(EXPORT_COLUMNS)
     for run, source, tag, concept, step, time, value, _ in points:
+        names = map(_in_utf_8, (run, source, tag, concept))
         when = repr(time) if math.isfinite(time) else ""
-        writer.writerow((run, source, tag, concept, step, when, repr(value)))
+        writer.writerow((*names, step, when, repr(value)))
+
+
+@lru_cache(maxsize=1_000)
+def _in_utf_8(name: str) -> str:
+    """A name that any reader of CSV can decode: other bytes of file names are as JSON has them."""
+    return name.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _jsonl(points: Iterable[ExportRow], out: TextIO) -> None:

@@ -6,7 +6,9 @@ import csv
 import io
 import json
 import math
+import os
 import shutil
+import subprocess
 import sys
 from collections import defaultdict
 from contextlib import closing
@@ -125,6 +127,21 @@ def test_only_a_terminal_gets_names_without_what_it_would_obey(
     monkeypatch.setattr(sys.stdout, "isatty", lambda: is_terminal)
     tags = {row[2] for row in exported(capsys, tmp_path)[1:]}
     assert ("my/�]0;title��" if is_terminal else tag) in tags
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="file names are UTF-8 there")
+def test_names_that_are_no_utf_8_leave_a_table_that_any_reader_decodes(tmp_path: Path) -> None:
+    """Their bytes are spelt as in JSON."""
+    folder = tmp_path / os.fsdecode(b"b\xffd")
+    write_unhealthy_run(folder / "progress.csv", updates=5)
+    command = [sys.executable, "-m", "ppo_top", "export", str(tmp_path), "--format"]
+    table, lines = (
+        subprocess.run([*command, fmt], capture_output=True, check=True).stdout.decode("utf-8")
+        for fmt in ("csv", "jsonl")
+    )
+    (name,) = {row[0] for row in csv.reader(io.StringIO(table))} - {"run"}
+    assert name == r"b\udcffd"
+    assert rf'"run": "{name}"' in lines.splitlines()[0]
 
 
 @pytest.mark.parametrize("run", demo_runs(), ids=lambda run: run.name)
