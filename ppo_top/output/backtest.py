@@ -129,6 +129,12 @@ def backtest_lines(runs: Sequence[JudgedRun]) -> Iterator[str]:
             f"{len(tally.runs):>6}  {_lead(tally)}"
         ).rstrip()
         yield f"    {_run_names(tally.runs)}"
+    yield ""
+    yield (
+        f"A reward has dropped once more than {100 * REWARD_FALL_SHARE:.0f} % of all that it gained"
+        " is lost, beyond noise."
+    )
+    yield "An alert in a run without a drop is a false alarm only if nothing else was wrong there."
 
 
 def _lead(tally: RuleTally) -> str:
@@ -136,10 +142,7 @@ def _lead(tally: RuleTally) -> str:
     if tally.median_lead is not None:
         parts.append(f"{tally.median_lead:g} updates ({plural(len(tally.lead_updates), 'run')})")
     if tally.warned_without_fall:
-        parts.append(
-            f"alerts in {plural(tally.warned_without_fall, 'run')} without a reward drop"
-            " (possible false alarms)"
-        )
+        parts.append(f"alerts in {plural(tally.warned_without_fall, 'run')} without a reward drop")
     return "; ".join(parts)
 
 

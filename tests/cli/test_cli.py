@@ -289,9 +289,11 @@ def test_explain_without_a_name_prints_an_index(capsys: pytest.CaptureFixture[st
 
 
 def test_backtest_counts_each_rule(capsys: pytest.CaptureFixture[str]) -> None:
-    """How often and how early each rule fired on old runs."""
+    """How often and how early each rule fired on old runs; and what counts as a drop."""
     assert main(["check", "--backtest", str(DEMO_LOGS_FOLDER)]) == 0
     text = capsys.readouterr().out
+    assert "\nA reward has dropped once more than 30 % of all that it gained is lost" in text
+    assert "false alarms" not in text
     assert re.search(r"^kl-high +\d", text, re.MULTILINE)
 
 

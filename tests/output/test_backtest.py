@@ -61,12 +61,12 @@ def test_the_table_and_the_json_agree() -> None:
     lines = list(backtest_lines(RUNS))
     entries = backtest_object(RUNS)["rules"]
     assert isinstance(entries, list)
-    named = [line.split()[0] for line in lines[3:] if not line.startswith(" ")]
+    named = [line.split()[0] for line in lines[3 : lines.index("", 3)] if line[0] != " "]
     assert named == [entry["rule"] for entry in entries]
     assert lines[0] == "3 runs judged; reward dropped in 1"
 
 
 def test_nothing_to_count_is_an_empty_table() -> None:
-    """Without runs there is a heading and no rule."""
+    """Without runs there is a heading, what it means, and no rule."""
     assert rule_tallies([]) == []
-    assert len(list(backtest_lines([]))) == 3
+    assert [bool(line) for line in backtest_lines([])] == [True, False, True, False, True, True]
