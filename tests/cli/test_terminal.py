@@ -91,3 +91,17 @@ def test_keys_come_from_the_terminal_when_the_log_comes_through_a_pipe(
     screen.wait_for(lambda text: "✗" in text)
     screen.type("q")
     screen.wait_for(lambda text: text.rstrip().endswith("ready>"))
+
+
+def test_ascii_means_ascii_in_the_command_palette_too(
+    terminal: Callable[[int, int], Terminal],
+) -> None:
+    """Textual draws it, with lines, arrows and a magnifying glass of its own."""
+    screen = terminal(100, 30)
+    start(screen, str(DEMO_LOGS_FOLDER / "torch_cartpole_lr"), "--ascii")
+    screen.wait_for(lambda text: "approx KL" in text)
+    screen.type("C-p")
+    text = screen.wait_for(
+        lambda text: "key <-" in text or "Move down" in text or "key Tab" in text
+    )
+    assert text.isascii()

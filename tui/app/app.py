@@ -143,7 +143,8 @@ class PpoTop(BaseApp):
         for key in KEYS:
             if key.action != "palette":
                 command = partial(self._command, key.action)
-                yield SystemCommand(key.description, f"key {key.label}", command)
+                label = self.ui_state.symbols.translate(key.label)
+                yield SystemCommand(key.description, f"key {label}", command)
         for listed in self.ui_state.listed_runs():
             words = f"go to this run, {listed.verdict.words}"
             yield SystemCommand(

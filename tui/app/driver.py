@@ -2,7 +2,8 @@
 
 It answers Esc alone as soon as the rest of a sequence cannot follow any more.
 
-It leaves what was drawn before Textual was loaded on the screen.
+It leaves what was drawn before Textual was loaded on the screen. With `--ascii` what Textual draws
+itself, the command palette, is ASCII too.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ class TerminalDriver(LinuxDriver):
         super().__init__(app, **options)
         self._on_input = app.prioritise_input
         self._keeps_screen = app.keeps_screen
+        self._translate = app.ui_state.symbols.translate_cells
         self._in_application_mode = False
         self._settings = _settings_of(self.fileno)
 
@@ -75,7 +77,7 @@ class TerminalDriver(LinuxDriver):
         if self._keeps_screen and data == SWITCH_TO_ALTERNATE:
             self._keeps_screen = False
         else:
-            super().write(data)
+            super().write(self._translate(data))
 
     def start_application_mode(self) -> None:
         """Set the terminal up; Textual refuses in the background, and is asked again by `fg`."""

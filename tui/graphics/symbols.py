@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from rich.cells import cell_len
+
 from ppo_top.model import State, Status
 from ppo_top.text.format import ASCII_FALLBACKS
 from ppo_top.text.marks import ASCII_MARKS, MARKS
@@ -45,6 +47,20 @@ class Symbols:
         return "".join(
             letter if letter.isascii() else self.replacements.get(letter, "?") for letter in text
         )
+
+    def translate_cells(self, text: str) -> str:
+        """A text in the characters of this set and in as many cells: what others have drawn."""
+        if not self.ascii_only or text.isascii():
+            return text
+        return "".join(letter if letter.isascii() else self._cells_of(letter) for letter in text)
+
+    def _cells_of(self, letter: str) -> str:
+        size = cell_len(letter)
+        return self.replacements.get(letter, BLOCKS.get(letter, "?"))[:size].ljust(size)
+
+
+BLOCKS = {"▔": "-", "▁": "_", "🔎": ">"} | dict.fromkeys("▂▃▄▅▆▇█▎▊", "#")
+"""What Textual draws its command palette with -> ASCII."""
 
 
 def _states(

@@ -8,6 +8,7 @@ from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
 from ppo_top.text.format import plural
 from ppo_top.tui.state.line_input import LineInput
+from ppo_top.tui.state.metric_choice import is_expression
 from ppo_top.tui.state.ui_state import CHART_OVERLAYS, UiState
 
 
@@ -64,7 +65,8 @@ class ChoiceActions:
             view = ui.view()
             every = view.charted_tracks if view is not None else []
             found = sum(ui.metrics.matches(track) for track in every)
-            return f"[{found}/{len(every)}]  Tab: runs"
+            literal = "" if is_expression(ui.metrics.filter) else ", no regex: taken literally"
+            return f"[{found}/{len(every)}{literal}]  Tab: runs"
 
         before = ui.metrics.filter
         ui.line_input = LineInput(

@@ -18,6 +18,15 @@ def compiled(pattern: str) -> re.Pattern[str]:
         return re.compile(re.escape(pattern), re.IGNORECASE)
 
 
+def is_expression(pattern: str) -> bool:
+    """Whether a typed pattern is a regular expression."""
+    try:
+        re.compile(pattern)
+    except re.error:
+        return False
+    return True
+
+
 @dataclass(slots=True)
 class MetricChoice:
     """The filter of the metrics (a regular expression), and those pinned to the front."""

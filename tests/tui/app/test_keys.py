@@ -354,6 +354,15 @@ async def test_the_command_palette_goes_to_runs_and_metrics(app: RecordingApp) -
         assert all(key.description in commands for key in KEYS if key.action != "palette")
 
 
+async def test_a_filter_that_is_no_regular_expression_says_so(app: RecordingApp) -> None:
+    """It is found as it is typed; otherwise nothing would tell why nothing is found."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await press(pilot, "slash", "tab", *"kl")
+        assert "no regex" not in screen(app).splitlines()[-1]
+        await press(pilot, "vertical_line", "left_parenthesis")
+        assert "[0/3, no regex: taken literally]" in screen(app).splitlines()[-1]
+
+
 async def test_the_mouse_can_do_what_the_keys_do(app: RecordingApp) -> None:
     """A click chooses a run, a value or a row of the timeline; a second one zooms."""
     async with app.run_test(size=(140, 40)) as pilot:
