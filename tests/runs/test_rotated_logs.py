@@ -66,6 +66,16 @@ def test_a_log_that_is_rotated_while_it_is_watched_stays_one_run(tmp_path: Path)
     assert [*after.timeline.steps] == sorted(after.timeline.steps)
 
 
+def test_a_training_that_failed_at_once_is_not_the_one_after_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It logged one update, at the step at which the other one's first is."""
+    first_table = "".join(LINES[: TABLE_STARTS[1]])
+    (tmp_path / "train.log.1").write_text(first_table)
+    (tmp_path / "train.log").write_text("".join(LINES))
+    assert len(checked(capsys, tmp_path)) == 2
+
+
 def test_a_training_that_begins_again_in_the_new_log_is_another_run(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

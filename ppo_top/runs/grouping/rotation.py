@@ -16,9 +16,11 @@ def rotation(path: str) -> tuple[str, int]:
 def goes_on(older: SourceFacts, newer: SourceFacts) -> bool:
     """Whether the values of a log begin where those of another end, or above.
 
-    Of the older one only some steps are known, the last of them from its second half.
+    Of the older one only some steps are known, the last of them from its second half. Where it has
+    but one, another training would begin there, too.
     """
     if not older.heads.keys() & newer.heads.keys():
         return False
-    last = max(head.steps[-1] for head in older.heads.values())
-    return min(head.steps[0] for head in newer.heads.values()) >= last
+    known = [step for head in older.heads.values() for step in (head.steps[0], head.steps[-1])]
+    begins = min(head.steps[0] for head in newer.heads.values())
+    return begins > max(known) or begins == max(known) > min(known)
