@@ -145,11 +145,10 @@ def console_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     if run is None or view is None:
         return [line(("no run selected", "dim"))]
     rows: list[StyledLine] = []
-    for key in sorted(run.sources):
-        source = run.sources[key]
+    for source in sorted(run.sources.values(), key=lambda each: each.creation_order):
         if not source.lines:
             continue
-        rows.append(line((shorten(clean(key), cells), "title")))
+        rows.append(line((shorten(clean(source.key), cells), "title")))
         evidence = {id(each) for each, _ in source.evidence}
         last = _last_step(view, [each.step for each in source.lines if each.step is not None])
         later = _first_later(source.lines, last)

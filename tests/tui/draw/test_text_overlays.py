@@ -101,6 +101,18 @@ def test_a_replay_shows_the_console_up_to_the_cursor(make_ui_state: MakeUiState,
     assert len(layer(ui, "console", 160, 3000)) < len(whole) / 2
 
 
+def test_the_console_of_a_rotated_log_ends_with_the_newest(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """The older file stands above, though its name comes later in the alphabet."""
+    lines = (DEMO_LOGS / "sb3_cartpole" / "stdout.log").read_text().splitlines(True)
+    (tmp_path / "train.log.1").write_text("".join(lines[: len(lines) // 2]))
+    (tmp_path / "train.log").write_text("".join(lines[len(lines) // 2 :]))
+    shown = layer(make_ui_state(tmp_path), "console", 160, 3000)
+    assert shown.index(" train.log.1 ") < shown.index(" train.log |")
+    assert shown.rindex("total_timesteps | 81920") > shown.index(" train.log |")
+
+
 def test_the_console_opens_around_the_finding_that_was_jumped_to(
     make_ui_state: MakeUiState,
 ) -> None:
