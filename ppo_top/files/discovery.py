@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ppo_top.files.directory_tree import DirectoryTree, Folder, FolderStamp
+from ppo_top.files.directory_tree import DirectoryTree, Folder, FolderStamp, folder_stamp
 from ppo_top.files.directory_tree import FoundFile as FoundFile
 from ppo_top.files.passed_over import UNASKED_NOTEBOOK, UNKNOWN_NAME, PassedOver
 from ppo_top.model.named_tuple import NamedTuple
@@ -79,8 +79,13 @@ class Discovery:
         return result
 
     def folder_stamps(self) -> dict[str, FolderStamp | None]:
-        """path -> stamp of each directory when it was listed; None: it has to be listed again."""
-        return {path: folder.listed_stamp for path, folder in self._tree.folders.items()}
+        """path -> stamp of each directory when it was listed; None: it has to be listed again.
+
+        What a file is called that was given by itself depends on those beside it.
+        """
+        beside = {str(Path(file).absolute().parent) for file in self._explicit_files}
+        listed = {path: folder.listed_stamp for path, folder in self._tree.folders.items()}
+        return {path: folder_stamp(path) for path in beside} | listed
 
     def pop_passed_over_changed(self) -> bool:
         """Whether other files are passed over than at the last call."""

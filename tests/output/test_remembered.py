@@ -58,6 +58,17 @@ def test_what_could_not_be_read_is_named_again(command: list[str], runs: Path) -
     assert "1 unreadable, first at" in f"{cold.out}{cold.err}" or "status" in command
 
 
+def test_a_log_given_by_itself_is_called_anew_where_another_came_beside_it(runs: Path) -> None:
+    """By then its folder does not tell one run from another."""
+    log = runs / "by-hand" / "one.log"
+    log.parent.mkdir()
+    shutil.copy(DEMO / "trl_grpo" / "stdout.log", log)
+    age(runs)
+    assert Printed("status", log).out == Printed("status", log).out
+    shutil.copy2(log, log.with_name("two.log"))
+    assert Printed("status", log) == Printed("status", log, "--no-cache")
+
+
 @pytest.mark.parametrize("first", COMMANDS, ids=" ".join)
 def test_what_one_command_judged_the_others_need_not(first: list[str], runs: Path) -> None:
     """`check` after `status`, JSON after text, and so on."""
