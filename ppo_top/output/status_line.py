@@ -55,7 +55,8 @@ def status_line(reports: Sequence[RunReport], fmt: str) -> str:
         return "no runs"
     counts = verdict_counts(each.summary.verdict for each in reports)
     sums = f" · {counts}" if len(reports) > 1 else ""
-    text = _run_words(reports[0])[: MAX_STATUS_CHARS - len(sums)] + sums
+    words, room = _run_words(reports[0]), MAX_STATUS_CHARS - len(sums)
+    text = (words if len(words) <= room else f"{words[: room - 1]}…") + sums
     if fmt == "tmux":
         style = TMUX_STYLES.get(reports[0].mark, "")
         return style + text.replace("#", "##") + "#[default]"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -304,6 +305,17 @@ def test_status_is_one_line(fmt: str, capsys: pytest.CaptureFixture[str]) -> Non
     (line,) = capsys.readouterr().out.splitlines()
     assert "✗" in line
     assert ("#[fg=red" in line) == (fmt == "tmux")
+
+
+def test_status_cuts_a_long_name_and_counts_all_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What does not fit is seen to be cut; the numbers at the end are whole."""
+    for name in ("torch_cartpole_lr", "sb3_cartpole"):
+        shutil.copytree(DEMO_LOGS_FOLDER / name, tmp_path / f"{name}-{'long-' * 20}name")
+    assert main(["status", str(tmp_path)]) == 0
+    line = capsys.readouterr().out.rstrip()
+    assert len(line) == 100 and line.endswith("… · 1 crit, 1 healthy")
 
 
 def test_status_on_a_healthy_run(capsys: pytest.CaptureFixture[str]) -> None:
