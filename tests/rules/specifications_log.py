@@ -43,7 +43,7 @@ STUCK = RowLog(step=lambda row: 1000 * (min(row, 29) + 1), restarts_at=30)
 PROGRESS_PAIRS = (
     Contrast("slow", "four tenths of the speed are left", STEADY, level=INFO,
          log=slowed(30, 2 / 0.39), otherwise_log=slowed(30, 2 / 0.41)),
-    Contrast("slow", "a seventh of the speed is left", STEADY, level=WARN, otherwise=INFO,
+    Contrast("slow", "a seventh of the speed is left", STEADY, level=WATCH, otherwise=INFO,
          log=slowed(30, 2 / 0.145), otherwise_log=slowed(30, 2 / 0.155)),
     Contrast("slow", "it is faster again", STEADY, level=INFO,
          log=RowLog(seconds=lambda i: 2.0 if i < 30 else 6.0 if i < 40 else 3.0, left_open=True),

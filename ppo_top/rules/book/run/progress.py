@@ -11,7 +11,7 @@ from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.logged_run import TRAINING_LOSSES
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, LLM_FAMILIES, WARN
+from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, LLM_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
 
 
@@ -57,7 +57,7 @@ def _counter_changes(run: RuleContext, block: RowBlock, limits: RuleLimits) -> b
 
 
 def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Throughput is far below that at the start."""
+    """Throughput is far below that at the start: to be looked at, but what is learned is sound."""
     speed, learns = run.speed, float(run.has_losses)
     if speed is None:
         return None
@@ -80,11 +80,11 @@ def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if share > limits["clear"]:
         return None
     first_fall = not learns and slowed < limits["warmup_points"]
-    if share >= max(limits["warn"], limits["info"]) or first_fall:
+    if share >= max(limits["watch"], limits["info"]) or first_fall:
         return borderline(speed)
     message = f"{pct(share)} of the speed at the start{_longer(run)}"
     # Without losses the log does not say what the program did at its start, when it was fast.
-    severity = WARN if learns and share < limits["warn"] else INFO
+    severity = WATCH if learns and share < limits["watch"] else INFO
     return Assessment(severity, speed, usual, message)
 
 
@@ -190,7 +190,7 @@ RULES = (
         stays_calm=_keeps_speed,
         judged_at=(),
         families=ALL_FAMILIES,
-        limits={"points": 12, "clear": 0.7, "info": 0.4, "warn": 0.15, "warmup_points": 5},
+        limits={"points": 12, "clear": 0.7, "info": 0.4, "watch": 0.15, "warmup_points": 5},
         persistence=k_of_n(5, 6),
         causes=("slower environment, longer episodes or completions, or a busy machine",),
         remedies=("look at the machine's load", "look at the environment's time per step"),
