@@ -162,8 +162,7 @@ def _trainings(cell: dict[str, Any]) -> list[_Training]:
         if not isinstance(output, dict):
             continue
         if output.get("output_type") in ("error", "pyerr"):
-            words = f"{output.get('ename', '')}: {output.get('evalue', '')}"
-            found[-1].error = words[:_MAX_ERROR_CHARS]
+            found[-1].error = _error_words(output)[:_MAX_ERROR_CHARS]
             continue
         data = output.get("data")
         shown = data if isinstance(data, dict) else {}
@@ -175,6 +174,12 @@ def _trainings(cell: dict[str, Any]) -> list[_Training]:
         else:
             found[-1].text.append(_text(output.get("text") or shown.get("text/plain")))
     return found
+
+
+def _error_words(output: dict[str, Any]) -> str:
+    """`KeyError: 'x'`; where a kernel died there is no exception, but a sentence."""
+    words = ": ".join(str(output[key]) for key in ("ename", "evalue") if output.get(key))
+    return words or _text(output.get("traceback")).partition(". ")[0]
 
 
 def _shows_again(before: str, page: str) -> bool:

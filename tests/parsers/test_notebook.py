@@ -140,6 +140,17 @@ def test_check_judges_each_training(capsys: pytest.CaptureFixture[str]) -> None:
     assert runs["bandit-cell-7"]["state"] == "died"
 
 
+def test_a_kernel_that_died_is_told_in_its_own_words(tmp_path: Path) -> None:
+    """VS Code stores no exception then, but a sentence with a link."""
+    sentence = "The Kernel crashed while executing code in the current cell. Please <a>review</a>"
+    died = {"output_type": "error", "ename": "", "evalue": "", "traceback": [sentence]}
+    (tmp_path / "dead.ipynb").write_bytes(notebook([table(0.1, 0.2, 0.3), died]))
+    (cell,) = read_all(store_of(tmp_path / "dead.ipynb")).values()
+    assert cell.ended == RunEnd(
+        State.DIED, "The Kernel crashed while executing code in the current cell"
+    )
+
+
 def test_a_cell_that_was_stopped_has_not_crashed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
