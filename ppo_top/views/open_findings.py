@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from ppo_top.catalogue import concept
 from ppo_top.model import NO_STEP, Axis, Finding, Severity, open_at
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.rules.book import BY_ID
 from ppo_top.runs.run import Run
 from ppo_top.text.format import (
     dated,
@@ -127,9 +128,14 @@ def _age(run: Run, finding: Finding, row: int) -> float | None:
 
 
 def _value_now(run: Run, finding: Finding, row: int) -> str:
-    """The value of a finding's only metric, if the one that its message names is another by now."""
+    """The value of a finding's only metric, if the one that its message names is another by now.
+
+    What is judged may be a setting, not logged as a metric: then the finding is shown at another.
+    """
     name = finding.concepts[0] if len(finding.concepts) == 1 else ""
-    track = run.timeline.tracks.get(name)
+    rule = BY_ID.get(finding.rule)
+    is_judged = rule is None or not rule.judged_at or name in rule.concepts
+    track = run.timeline.tracks.get(name) if is_judged else None
     seen = track.count_until(row) if track is not None else 0
     if track is None or not seen:
         return ""

@@ -477,6 +477,19 @@ def test_a_value_that_is_no_number_now_is_said_so() -> None:
     assert message == "value loss has not fallen in 44 updates (1.47); now NaN"
 
 
+def test_a_setting_that_is_judged_is_not_told_at_a_metric(tmp_path: Path) -> None:
+    """A learning rate that is set and not logged stands at the policy loss, and is not one."""
+    begin = ["Config loaded:", "  actor_lr=1e-06", "Starting PPO RLHF training..."]
+    losses = [f"Epoch {n}: mean actor loss=-0.0{n} | mean critic loss=5.{n}" for n in range(1, 9)]
+    lines = enumerate([*begin, *losses, *begin, *losses])
+    text = "".join(f"[2026-06-23 12:{minute:02}:10] [INFO] {line}\n" for minute, line in lines)
+    (tmp_path / "train.log").write_text(text)
+    (run,) = read_session([tmp_path]).runs.values()
+    opened = make_run_view(run).open_findings[0]
+    assert opened.finding.concepts == ("policy_loss",)
+    assert opened.message == "learning rate is 1e-6: learning will be very slow"
+
+
 def test_panels_come_in_a_fixed_order() -> None:
     """Reward first, then the policy step."""
     groups = [panel.group for panel in make_run_view(demo("sb3_cartpole")).panels]
