@@ -102,6 +102,11 @@ CLIMB = [43.2, 44.5, 39.1, 45.3, 44.7, 46.0, 43.1, 41.0, 46.9, 45.1, 46.4, 50.6,
 """A few noisy measurements, of which the last are the highest."""
 
 
+def sinking_beside(outlier: float) -> Callable[[int], float]:
+    """A reward that loses two of its units of noise, beside a single one that is far lower."""
+    return lambda i: -outlier if i == 20 else jitter(i) - 0.05 * i
+
+
 def learned_at_once(start: float) -> Callable[[int], float]:
     """A reward that leaps within six rows, and loses some of that slowly."""
     return lambda i: gauss(i, 12.0) + (start if i < 6 else 190.0 + 50.0 * 0.95 ** max(0, i - 20))
@@ -178,6 +183,9 @@ UNLEARNED_PAIRS = (
     Contrast("reward-wrong-way", "it sinks from quarter to quarter", {"reward_mean": lambda i:
          jitter(i) - 0.05 * i, "ep_len": 20.0}, {"reward_mean": lambda i: jitter(i) - 0.02 * i},
          WARN, 0),
+    Contrast("reward-wrong-way", "it sinks by a share of its range that is to be seen",
+         {"reward_mean": sinking_beside(100.0), "ep_len": 20.0},
+         {"reward_mean": sinking_beside(300.0)}, WATCH, 0),
 )
 
 

@@ -214,7 +214,7 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if reward.gained and not best_was_random(run, reward):
         return None
     clear, began = limits["clear"] * reward.sd, reward.start_level
-    sank = reward.change < -limits["fall"]  # a start that was over at once is not held
+    sank = _quarters_sank(reward, limits)  # a start that was over at once is not held
     if reward.below <= clear and not sank:
         return None
     enough = max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good)
@@ -231,6 +231,19 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     early = not on_policy if run.progress is None else run.progress < share
     level = WATCH if early else WARN
     return Assessment(level, reward.history.last, began, message, immediate=run.ended)
+
+
+def _quarters_sank(reward: RewardCourse, limits: RuleLimits) -> bool:
+    """Whether the last quarter of the log lies below the first, by more than noise and to be seen.
+
+    Most of its points do: a single one that is far lower moves a mean. Of rewards that hardly ever
+    differ there is no noise to speak of.
+    """
+    if reward.change >= -limits["fall"]:
+        return False
+    count, mean = reward.quarters[-1]
+    lost = reward.quarters[0][1] - max(mean, median(reward.recent[-count:]))
+    return lost > limits["visible"] * (reward.history.high - reward.history.low)
 
 
 REPLAY_LIMITS = {"end_points": 4, "end_episodes": 40}
@@ -308,6 +321,7 @@ RULES = (
         limits={
             "noise": 6.0,
             "fall": 6.0,
+            "visible": 0.005,
             "looks": 6,
             "drawdowns": 1.3,
             "clear": 3.0,
