@@ -118,6 +118,13 @@ EPISODE_PAIRS = (
 )
 
 
+def evaluations(noise: float) -> DrawnColumn:
+    """An evaluation each five updates, up and down by chance, and in the end only down."""
+    return lambda i: (
+        None if i % 5 else 200.0 + noise * (-1) ** (i // 5) if i < 40 else 300.0 - 10 * (i - 35)
+    )
+
+
 def solved_thrice(i: int, then: float) -> float:
     """The most there is, but for two short dips, until row 110; from then on about `then`."""
     if i >= 110:
@@ -160,6 +167,9 @@ OUTCOME_PAIRS = (
          20.0 + 4.0 * i, "eval_reward_mean": lambda i: {40: 150.0, 45: 120.0, 50: 90.0, 55:
          60.0}.get(i)}, {"reward_mean": lambda i: 20.0 + 4.0 * min(i, 20) + jitter(i, 1)}, WARN,
          0),
+    Contrast("eval-gap", "evaluation falls by more than it differs by chance",
+         {"reward_mean": lambda i: 20.0 + 4.0 * i, "eval_reward_mean": evaluations(5.0)},
+         {"eval_reward_mean": evaluations(15.0)}, WARN, WATCH),
     Contrast("eval-gap", "training is measured by its return, too", {"reward_mean": learned,
          "eval_reward_mean": lambda i: -20.0 if i in (20, 30, 40, 50) else None},
          {"reward_mean": None, "success_rate": lambda i: learned(i) / 200}, WARN, 0),

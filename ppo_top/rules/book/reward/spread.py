@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_FIRST_VALUES, START_VALUES, TREND_VALUES
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.stats import Trend, median
+from ppo_top.rules.engine.stats import Trend, median, noise_std
 from ppo_top.rules.engine.terms import INFO, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
@@ -89,8 +91,7 @@ def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if run.reward_concept not in REWARD_CONCEPTS[:2]:
         return None  # a rate of success or of wins is no return
     last = history.recent[-3:]
-    falls = len(last) == 3 and last[0] > last[1] > last[2]
-    if falls and reward.rising and last[0] - last[2] > limits["fall"] * reward.gain:
+    if reward.rising and _falls(last, history.recent[:-2], limits, reward.gain):
         message = f"evaluation falls ({num(last[0])} -> {num(last[2])}) while training reward rises"
         return Assessment(WARN, last[2], last[0], message)
     if reward.smooth - history.last > limits["share"] * reward.gain:
@@ -101,6 +102,17 @@ def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         level = WARN if untrained else WATCH
         return Assessment(level, history.last, reward.smooth, message, immediate=sure)
     return None
+
+
+def _falls(last: list[float], before: list[float], limits: RuleLimits, gain: float) -> bool:
+    """Whether the last three evaluations fall, by much of what training gained and beyond noise.
+
+    Means of a few episodes fall three times in a row by chance; `before` tells by how much.
+    """
+    if len(last) < 3 or not last[0] > last[1] > last[2]:
+        return False
+    noise = math.sqrt(2.0) * noise_std(before)
+    return last[0] - last[2] > max(limits["fall"] * gain, limits["noise"] * noise)
 
 
 def long_tails(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -159,7 +171,7 @@ RULES = (
         description="evaluation rewards stay below training rewards, or fall while those rise",
         concepts=("eval_reward_mean",),
         assess=eval_gap,
-        limits={"fall": 0.2, "share": 0.3, "spreads": 2.0, "far": 0.8},
+        limits={"fall": 0.2, "noise": 3.0, "share": 0.3, "spreads": 2.0, "far": 0.8},
         persistence=k_of_n(2, 2),
         causes=(
             "the deterministic policy is worse than the stochastic one",
