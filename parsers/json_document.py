@@ -26,10 +26,10 @@ from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.documents.json_curves import (
     FEWEST_NUMBERS,
     curve_of,
-    is_stepped,
     lists_of,
     read_document,
 )
+from ppo_top.parsers.shared.documents.json_rows import is_stepped
 from ppo_top.parsers.shared.documents.json_values import first_object, flatten, step_of
 from ppo_top.parsers.shared.names import download_names, metric_names
 from ppo_top.parsers.shared.names.counter_names import is_counter

@@ -184,6 +184,26 @@ def test_a_list_may_have_its_steps_in_the_one_beside_it() -> None:
     assert not found.counts_updates
 
 
+def test_metrics_of_sacred_have_lists_of_steps_times_and_values() -> None:
+    """As its FileStorageObserver writes metrics.json (sacred 0.8.7); others do without times."""
+    document = {
+        "loss": {
+            "steps": [20_320, 40_320],
+            "timestamps": ["2026-06-09T12:00:10", "2026-06-09T12:00:20"],
+            "values": [0.25, {"py/object": "numpy.float64", "value": 0.125}],
+        },
+        "return_mean": {"step": [10, 20, 30], "value": [0.5, 1, 1.5]},
+        "names": {"steps": [1, 2], "values": ["a", "b"]},
+        "torn": {"steps": [1, 2], "values": [0.5]},
+    }
+    found = read(document)
+    assert found.values_by_step()["loss"] == [(20_320, 0.25), (40_320, 0.125)]
+    assert found.values_by_step()["return_mean"] == [(10, 0.5), (20, 1.0), (30, 1.5)]
+    assert found.times("loss")[1] - found.times("loss")[0] == 10
+    assert not [tag for tag in found.points if "names" in tag]
+    assert not found.counts_updates
+
+
 @pytest.mark.parametrize("within", ["", "metrics"])
 def test_a_list_of_values_at_steps_is_called_as_its_list(within: str) -> None:
     """Each metric has one; they may lie within another object, and need not be equally long."""
@@ -210,6 +230,8 @@ def test_a_run_just_begun_has_one_number_in_each_list() -> None:
     assert not found.counts_updates
     for name in ("training_log.json", "train_metrics.json"):
         assert detect_format(name, json.dumps(document).encode()) is FORMAT
+    sacred = {"return_mean": [-4.5], "return_mean_T": [50]}
+    assert read(sacred).values_by_step() == {"return_mean": [(50, -4.5)]}
     for other in ({"step": [3], "size": [64]}, {"loss": [0.5]}, {"loss": 0.5, "step": [3]}):
         assert not read(other).points
 

@@ -13,6 +13,15 @@ from itertools import pairwise
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Points, Problem
 from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.documents.json_rows import (
+    JsonRow,
+    in_rows,
+    is_axis,
+    is_pickled,
+    is_stepped,
+    unpickled,
+    values_of,
+)
 from ppo_top.parsers.shared.documents.json_values import (
     flatten,
     number_of,
@@ -21,7 +30,7 @@ from ppo_top.parsers.shared.documents.json_values import (
     time_of,
 )
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.names.axes import TIME_KEYS, find_step_key
+from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.names.counter_names import may_count
 from ppo_top.parsers.shared.tables.episode_counts import (
     EPISODE,
@@ -45,13 +54,12 @@ _STEPS_BESIDE = "_T"
 _FIRST_ROWS = 8
 """So many tell whether steps beside an episode are its own."""
 _PAIR = 2
-_VALUE = "value"
-
-_Row = dict[str, object]
 
 
 def read_document(document: object) -> Batch:
     """The points and settings of a whole document."""
+    if isinstance(document, dict):
+        document = {name: in_rows(value) for name, value in document.items()}
     lists = lists_of(document)
     tables = _tables_of(document)
     points, counts = _table_points(tables, lists) if tables else _curves(lists)
@@ -62,7 +70,7 @@ def read_document(document: object) -> Batch:
 # --- lists of rows --------------------------------------------------------------------------------
 
 
-def _tables_of(document: object) -> list[list[_Row]]:
+def _tables_of(document: object) -> list[list[JsonRow]]:
     """The list of rows, or those that an object holds, the longest first.
 
     Lists of one metric's values, each at its step, may lie deeper in it.
@@ -70,45 +78,30 @@ def _tables_of(document: object) -> list[list[_Row]]:
     named = {"": document} if isinstance(document, list) else {}
     named = document if isinstance(document, dict) else named
     found = {
-        name: _values_of(name, value)
-        or [_row_of(name, row) for row in value if isinstance(row, dict) and not _is_pickled(row)]
+        name: values_of(name, value)
+        or [_row_of(name, row) for row in value if isinstance(row, dict) and not is_pickled(row)]
         or _pairs_of(name, value)
         for name, value in named.items()
         if isinstance(value, list)
     }
     for name, value in flatten(_measured(named)):
         if name not in named and isinstance(value, list):
-            found[name] = _values_of(name, value)
+            found[name] = values_of(name, value)
     return sorted(filter(None, found.values()), key=len, reverse=True)
 
 
-def _values_of(name: str, value: Sequence[object]) -> list[_Row]:
-    """The rows of `"loss": [{"step": 10, "value": 0.5}, ...]`; none if it is something else."""
-    rows = [row for row in value if isinstance(row, dict)]
-    if not name or len(rows) < len(value) or not all(map(_is_value_at_step, rows)):
-        return []
-    return [{name if key == _VALUE else key: row[key] for key in row} for row in rows]
-
-
-def _is_value_at_step(row: _Row) -> bool:
-    """Whether a row has a value, and beside it only its step, time and other counts."""
-    others = [key for key in row if key != _VALUE]
-    is_value = isinstance(row.get(_VALUE), int | float)
-    return is_value and step_of(row) is not None and all(map(_is_axis, others))
-
-
-def _row_of(table: str, row: Mapping[str, object]) -> _Row:
+def _row_of(table: str, row: Mapping[str, object]) -> JsonRow:
     """A row's values under flat names, which say so if the table holds evaluations."""
     values = dict(flatten(row))
     if not _EVALUATION.search(table):
         return values
     return {
-        tag if _is_axis(tag) or _EVALUATION.search(tag) else f"eval/{tag}": value
+        tag if is_axis(tag) or _EVALUATION.search(tag) else f"eval/{tag}": value
         for tag, value in values.items()
     }
 
 
-def _pairs_of(name: str, value: Sequence[object]) -> list[_Row]:
+def _pairs_of(name: str, value: Sequence[object]) -> list[JsonRow]:
     """The rows of `"losses": [[100, 0.5], [200, 0.4]]`; none if it is something else."""
     pairs = [each for each in value if isinstance(each, list) and len(each) == _PAIR]
     steps = [as_step(first) for first, _ in pairs if isinstance(first, int | float)]
@@ -119,7 +112,7 @@ def _pairs_of(name: str, value: Sequence[object]) -> list[_Row]:
 
 
 def _table_points(
-    tables: Sequence[list[_Row]], lists: Mapping[str, list[float]]
+    tables: Sequence[list[JsonRow]], lists: Mapping[str, list[float]]
 ) -> tuple[list[Points], bool]:
     """The points of all rows and of the lists beside them, and whether no row says its step.
 
@@ -146,10 +139,10 @@ def _table_points(
     return [*points, *_beside(rest, scale if counts else range(1, end + 1))], counts
 
 
-def _measured_tags(rows: Sequence[_Row]) -> set[str]:
+def _measured_tags(rows: Sequence[JsonRow]) -> set[str]:
     """The names of numbers that are no axis."""
     numbers = {tag for row in rows for tag in row if number_of(tag, row[tag]) is not None}
-    return {tag for tag in numbers if not _is_axis(tag)}
+    return {tag for tag in numbers if not is_axis(tag)}
 
 
 def _beside(lists: Mapping[str, list[float]], scale: range) -> list[Points]:
@@ -161,7 +154,7 @@ def _beside(lists: Mapping[str, list[float]], scale: range) -> list[Points]:
     return _curves(kept, scale)[0] if scale else []
 
 
-def _with_columns(rows: list[_Row], lists: Mapping[str, Sequence[float]]) -> list[_Row]:
+def _with_columns(rows: list[JsonRow], lists: Mapping[str, Sequence[float]]) -> list[JsonRow]:
     """The rows with the numbers of each list that has one for each of them.
 
     Steps that the rows say themselves are theirs.
@@ -178,7 +171,7 @@ def _with_columns(rows: list[_Row], lists: Mapping[str, Sequence[float]]) -> lis
     ]
 
 
-def _steps_of_rows(rows: Sequence[_Row]) -> tuple[bool, list[int | None]]:
+def _steps_of_rows(rows: Sequence[JsonRow]) -> tuple[bool, list[int | None]]:
     """The step that each row says, and whether the rows are counted instead.
 
     Where a step is that of an episode, the episode is; where both begin anew all the time, neither.
@@ -201,7 +194,7 @@ def _steps_of_rows(rows: Sequence[_Row]) -> tuple[bool, list[int | None]]:
     return True, [None] * len(rows)
 
 
-def _numbers_of(row: _Row) -> dict[str, float | None]:
+def _numbers_of(row: JsonRow) -> dict[str, float | None]:
     return {tag: number_of(tag, value) for tag, value in row.items()}
 
 
@@ -235,18 +228,9 @@ def curve_of(tag: str, value: object) -> list[float] | None:
     """The numbers of a list that holds nothing else."""
     if not isinstance(value, list):
         return None
-    numbers = [number_of(tag, _unpickled(each)) for each in value]
+    numbers = [number_of(tag, unpickled(each)) for each in value]
     known = [each for each in numbers if each is not None]
     return known if len(known) == len(numbers) else None
-
-
-def _unpickled(value: object) -> object:
-    """The number of a NumPy scalar as jsonpickle writes it, for Sacred; else what it was."""
-    return value.get("value") if isinstance(value, dict) and _is_pickled(value) else value
-
-
-def _is_pickled(value: Mapping[str, object]) -> bool:
-    return "py/object" in value or "py/reduce" in value
 
 
 def _curves(
@@ -258,7 +242,8 @@ def _curves(
     was filled at another pace over the same run: it is spread over it, or has steps of its own.
     """
     long = {tag: curve for tag, curve in lists.items() if len(curve) >= FEWEST_NUMBERS}
-    if not long and any(map(metric_names.is_metric, lists)) and _stated_steps(lists, 1):
+    is_stated = any(tag + _STEPS_BESIDE in lists for tag in lists) or _stated_steps(lists, 1)
+    if not long and any(map(metric_names.is_metric, lists)) and is_stated:
         long = dict(lists)  # of a run that has just begun
     if not long:
         return [], False
@@ -319,15 +304,6 @@ def _stated_steps(
 def _ends_in_steps(tag: str) -> bool:
     """Whether the name says whose steps they are, as `eval_timesteps` does."""
     return metric_names.is_bare_count(tag.rpartition("_")[2])
-
-
-def is_stepped(name: str) -> bool:
-    """Whether a name is that of a step."""
-    return metric_names.step_axis(name.rpartition("/")[2]) is not None
-
-
-def _is_axis(tag: str) -> bool:
-    return is_stepped(tag) or tag in TIME_KEYS
 
 
 # --- settings -------------------------------------------------------------------------------------
