@@ -20,6 +20,7 @@ from ppo_top.parsers.shared.tables.episode_counts import StepsOfEpisodes, TableS
 from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
 from ppo_top.parsers.shared.tables.plain_rows import (
     Cell,
+    may_hold_step,
     number_of,
     parse_steps,
     parse_times,
@@ -49,15 +50,13 @@ _INDEX_NAMES = ("", "Unnamed: 0")
 
 
 class CsvParser(RowParser):
-    """Reads one table; the header shows the delimiter: comma, tab or semicolon.
-
-    A column may tell the trainings of several seeds apart (`TableRuns`).
-    """
+    """Reads one table, of several trainings maybe; the header shows comma, tab or semicolon."""
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)
         self._delimiter = ","
         self._has_rows = False
+        self._is_step_seen = False
         self._index_name = _EPISODE
         self._tags: list[str] = []
         self._step_index: int | None = None
@@ -139,11 +138,21 @@ class CsvParser(RowParser):
         key = None if self._step_index is None else self._tags[self._step_index]
         self._order = EpisodeOrder() if key and step_axis(key) == _EPISODE else None
 
+    def _look_at_steps(self, cells: Sequence[Cell | str]) -> None:
+        """Leave out a column of steps that holds none in the first row, but words, dates or ids."""
+        while not self._is_step_seen and (at := self._step_index) is not None:
+            if (is_step := may_hold_step(cells, at)) is not False:
+                self._is_step_seen = bool(is_step)
+                return
+            self._step.leave_out(self._tags[at])
+            self._place_step()
+
     def _add_row(self, cells: Sequence[str], start: int) -> None:
-        if len(cells) > len(self._tags):
+        if not _are_wordy(cells[len(self._tags) :]):
             what = f"row of {len(cells)} cells under a header of {len(self._tags)}"
             self._problems.append(Problem(start, what))
             return
+        self._look_at_steps(cells)
         numbers = [parse_number(cell) if cell else None for cell in cells]
         is_row = any(each is not None for each in numbers)
         if self._counts_rows and not is_row and (any(cells) or len(cells) < len(self._tags)):
@@ -206,6 +215,9 @@ class CsvParser(RowParser):
         columns = split_columns(block, self._delimiter.encode(), len(self._tags))
         if columns is None:
             return False
+        self._look_at_steps([column[0] for column in columns])
+        if self._step.is_open:
+            return False
         if self._counts_rows and _hold_row_of_words(columns):
             return False
         if not _are_distinct_metrics(self._tags):
@@ -257,6 +269,11 @@ class CsvParser(RowParser):
 
     def _pop_batch(self) -> Batch:
         return self._runs.pop_all(super()._pop_batch(), counts_rows=self._counts_rows)
+
+
+def _are_wordy(cells: Sequence[str]) -> bool:
+    """Whether what a row has beyond its header is no number: a time of day, or a last comma."""
+    return all(parse_number(cell) is None for cell in cells)
 
 
 def _is_index_of_episodes(tags: Sequence[str]) -> bool:

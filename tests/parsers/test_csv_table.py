@@ -493,3 +493,41 @@ def test_a_table_may_be_called_a_log(name: str) -> None:
     ):
         found = detect_format(name, head)
         assert isinstance(found, Format) and found.name == format_name
+
+
+@pytest.mark.parametrize(
+    ("header", "first"),
+    [
+        ("timestep,reward,cost", "2015-03-15 16:{n:02}:00"),
+        ("episode,reward,cost", "36565751496815{n:02}87"),
+        ("Epoch,reward,cost", "0.{n:02}"),
+        ("step,reward,cost", "warmup"),
+    ],
+)
+def test_a_column_of_dates_ids_or_fractions_is_no_step(header: str, first: str) -> None:
+    """Its first row shows it; the rows are counted then."""
+    rows = "".join(f"{first.format(n=n)},{n / 4},0.5\n" for n in range(11, 31))
+    found = parse_every_way(CsvParser, f"{header}\n{rows}".encode())
+    assert found.values_by_step()["reward"] == [(n - 10, n / 4) for n in range(11, 31)]
+    assert found.counts_updates
+
+
+def test_another_column_says_the_step_then() -> None:
+    """Blank cells, and a row of units, show nothing yet."""
+    rows = "".join(f"run-a,{n},{n / 4}\n" for n in range(1, 9))
+    found = parse_every_way(CsvParser, f"step,episode,reward\n-,-,-\n{rows}".encode())
+    assert found.values_by_step()["reward"] == [(n, n / 4) for n in range(1, 9)]
+    sparse = b"step,reward,loss\n,1.5,\n20,,0.5\n30,2.5,\n"
+    assert parse_every_way(CsvParser, sparse).values_by_step()["loss"] == [(20, 0.5)]
+
+
+def test_a_row_may_end_in_words_beyond_its_header() -> None:
+    """A time that the header does not name, or a last comma; another number is a damaged row."""
+    text = (
+        b"Episode\tReward\tBest Score\n-----\n0\t178.9\t178.9\t0:00:03.17\n1\t92\t178.9\t0:00:09\n"
+    )
+    found = parse_every_way(CsvParser, text)
+    assert found.values_by_step()["Reward"] == [(0, 178.9), (1, 92.0)]
+    found = parse_every_way(CsvParser, b"step,reward\n10,1.5,\n20,2.5,\n30,3.5,7\n")
+    assert found.values_by_step()["reward"] == [(10, 1.5), (20, 2.5)]
+    assert [each.message for each in found.problems] == ["row of 3 cells under a header of 2"]

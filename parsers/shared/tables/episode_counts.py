@@ -215,6 +215,14 @@ class TableStep(Generic[WaitingRow]):
             self._counter = RisingCounter(names)
             self._is_open = self._counter.is_possible
 
+    def leave_out(self, name: str) -> None:
+        """Look at the columns again, without one that turned out to hold no steps."""
+        dropped = self._dropped | {name}
+        names = [each for each in self._names or () if each not in dropped]
+        self._names = self._lengths_key = self._counter = None
+        self.read_names(names)
+        self._dropped = dropped
+
     def key_of(self, names: Sequence[str]) -> str | None:
         """The column of the step, or None if rows have to be counted."""
         if self._counting in names:
@@ -263,11 +271,11 @@ class TableStep(Generic[WaitingRow]):
         names = self._names or ()
         if self._lengths_key is not None:
             if tells_lengths(self._lengths):
-                self._dropped = frozenset({self._lengths_key})
+                self._dropped |= {self._lengths_key}
         elif counting != STEPS:
-            self._dropped = frozenset(filter(is_bare_count, names))
+            self._dropped |= frozenset(filter(is_bare_count, names))
         if self._totals and is_planned(self._totals):
-            self._dropped = frozenset(filter(None, (total_names(names) or ())[:1]))
+            self._dropped |= frozenset(filter(None, (total_names(names) or ())[:1]))
         if counting == NEITHER:
             self._dropped |= frozenset(filter(counts_episodes, names))
         rows, self._waiting = self._waiting, []

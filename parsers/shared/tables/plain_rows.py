@@ -18,6 +18,9 @@ _EMPTY_CELL = re.compile(rb",(?=,)")
 _ROW_MARK = b'"",'
 """Stands where a row begins, and after the last one."""
 
+_FEWEST_OF_IDS = 10**15
+"""No training takes so many steps: nanoseconds and random numbers are larger."""
+
 Cell = bytes | int | float | None
 """A cell of a plain row: its text, or its number; empty cells are b"" or None."""
 
@@ -76,6 +79,19 @@ def _parse_step(cell: Cell) -> int:
     if step is None:
         raise ValueError("no step")
     return step
+
+
+def may_hold_step(row: Sequence[Cell | str], place: int) -> bool | None:
+    """Whether a row may hold a step there, not a word, a date, a fraction or an id.
+
+    None if it has no numbers at all.
+    """
+    numbers = [number_of(cell.encode() if isinstance(cell, str) else cell) for cell in row]
+    if not {*numbers} - {None}:
+        return None
+    step = as_step(numbers[place]) if place < len(row) else 0
+    is_step = step is not None and step < _FEWEST_OF_IDS
+    return is_step or row[place] in (None, b"", "")
 
 
 def parse_times(cells: Sequence[Cell], rows: int) -> array[float]:
