@@ -112,12 +112,16 @@ def settle_by_others(found: dict[str, Meaning], tags: Sequence[str], *, is_known
     """Let names mean what those beside them show.
 
     `length` beside a reward is that of an episode, unless the trainer `is_known`; `Std` beside
-    `Mean` is of the same numbers.
+    `Mean` is of the same numbers. `alpha` beside an exploration rate is a learning rate or the
+    exponent of priorities: who explores so has no entropy bonus.
     """
     concepts = {known.concept for known in found.values()}
     if not is_known and "reward_mean" in concepts and concepts.isdisjoint(_LENGTHS):
         lengths = [tag for tag in tags if tag.lower() in _LENGTH_NAMES]
         found |= {tag: Meaning("ep_len", fallback=True) for tag in lengths[:1]}
+    if "exploration_rate" in concepts and "entropy" not in concepts:
+        for tag in [tag for tag in _guessed(found, "entropy_coef") if tag.lower() == "alpha"]:
+            del found[tag]
     if "mean" in map(str.lower, tags):
         for tag in [tag for tag in _guessed(found, "policy_std") if tag.lower() == "std"]:
             del found[tag]

@@ -27,6 +27,8 @@ COUNTERS = [
     "steps_done",
     "steps",
     "TimestepsSoFar (env)",
+    "samples trained on",
+    "frames_seen",
     "global_steps",
 ]
 KINDS = [CsvParser, JsonLinesParser, JsonDocumentStore]

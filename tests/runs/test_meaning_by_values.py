@@ -152,6 +152,18 @@ def test_a_spread_beside_a_mean_is_not_the_policys(
     assert meanings(tmp_path, capsys)["Std"] is None
 
 
+@pytest.mark.parametrize(
+    ("beside", "concept"), [("Epsilon", None), ("entropy", "entropy_coef"), ("fps", "entropy_coef")]
+)
+def test_alpha_beside_an_exploration_rate_is_no_entropy_bonus(
+    beside: str, concept: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In Q-learning it is the learning rate, in a prioritised buffer an exponent."""
+    rows = [f"{n},0.1,0.9{n},{n}.5" for n in range(1, 9)]
+    write_table(tmp_path / "train.csv", f"Episode,Alpha,{beside},TotalReward", rows)
+    assert meanings(tmp_path, capsys)["Alpha"] == concept
+
+
 @pytest.mark.parametrize(("sign", "concept"), [(1, "critic_loss"), (-1, None)])
 def test_an_error_of_either_sign_is_no_loss(
     sign: int, concept: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]

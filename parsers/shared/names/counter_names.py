@@ -27,12 +27,12 @@ _WHOSE = _word_set(
     """
     num number no n id idx index count counter nr total global current cumulative train training
     learn learning learner env environment so far done completed played finished gradient grad
-    optimizer optimiser log time
+    optimizer optimiser log time seen consumed processed trained on
     """
 )
 _BARE_STEPS = ("steps", "numsteps")
 _PLURAL_ROWS = frozenset(word for word in _ROWS if word.endswith("s") and word != "eps")
-_SO_FAR = _word_set("total global cumulative far env environment")
+_SO_FAR = _word_set("total global cumulative far env environment seen consumed processed trained")
 TOTAL, ROW, BARE = range(3)
 """All steps so far; what numbers the rows; steps that may be those of an episode."""
 
