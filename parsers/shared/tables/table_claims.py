@@ -90,18 +90,25 @@ def _is_ruled(head: bytes) -> bool:
 def _counts_rows(name: str, columns: Sequence[str], head: bytes) -> bool | None:
     """Whether a row without a step is one of a training."""
     answer = _numbers_episodes(name, columns, head)
-    return _holds_rewards(columns, head) if answer is False else answer
+    return _holds_rewards(name, columns, head) if answer is False else answer
 
 
-def _holds_rewards(columns: Sequence[str], head: bytes) -> bool | None:
+def _holds_rewards(name: str, columns: Sequence[str], head: bytes) -> bool | None:
     """Whether a column is a reward and the first row, below the header, has numbers only.
 
-    A score may be a pupil's.
+    A score may be a pupil's. In a file named after rewards other cells hold dates and words.
     """
-    rewards = [name for name in columns if metric_names.is_reward(name)]
-    if len(columns) < _MIN_COLUMNS or all("score" in name.lower() for name in rewards):
+    rewards = [each for each in columns if metric_names.is_reward(each)]
+    if len(columns) < _MIN_COLUMNS or all("score" in each.lower() for each in rewards):
         return False
-    return _holds_numbers(columns, head)
+    answer = _holds_numbers(columns, head)
+    if answer is False and "reward" in metric_names.reward_of_file(name).lower():
+        cells = dict(zip(columns, _first_row(columns, head) or (), strict=False))
+        numbers = [
+            parse_number(cells.get(each, "")) for each in rewards if "reward" in each.lower()
+        ]
+        return bool(numbers) and None not in numbers
+    return answer
 
 
 def _numbers_episodes(name: str, columns: Sequence[str], head: bytes) -> bool | None:
