@@ -204,6 +204,13 @@ def test_metrics_of_sacred_have_lists_of_steps_times_and_values() -> None:
     assert not found.counts_updates
 
 
+def test_rows_without_a_step_and_a_metric_are_no_log() -> None:
+    """Those of a game's levels, in a file called rewards.json."""
+    levels = [{"level": n, "rewards": [{"name": "Coins", "amount": 40 * n}]} for n in range(1, 9)]
+    assert not read(levels).points
+    assert read([{"level": n, "reward": n / 4} for n in range(1, 9)]).points
+
+
 @pytest.mark.parametrize("within", ["", "metrics"])
 def test_a_list_of_values_at_steps_is_called_as_its_list(within: str) -> None:
     """Each metric has one; they may lie within another object, and need not be equally long."""

@@ -121,13 +121,15 @@ def _table_points(
     rows, *others = tables
     rows = _with_columns(rows, lists)
     counts, rows_steps = _steps_of_rows(rows)
+    seen = _measured_tags(rows)
+    if counts and not any(map(metric_names.is_metric, seen)):
+        return _curves(lists)  # the levels of a game, with the rewards of each
     rest = {tag: values for tag, values in lists.items() if len(values) != len(rows)}
     long = max((len(rest[tag]) for tag in rest if metric_names.is_reward(tag)), default=0)
     scale = range(1, max(long, len(rows)) + 1)
     builder = ColumnBuilder()
     for number, row, step in zip(_spread(scale, len(rows)), rows, rows_steps, strict=True):
         _add_row(builder, row, number if step is None else step, row)
-    seen = _measured_tags(rows)
     for other in others:
         tags = _measured_tags(other)
         if not counts and seen.isdisjoint(tags) and all(step_of(row) is not None for row in other):
