@@ -127,6 +127,9 @@ UNLEARNED_PAIRS = (
     Contrast("reward-never-moves", "the whole run has gained a little", {**HOPELESS, **bump(6.3)},
          {"reward_mean": lambda i: jitter(i, 1.0) + i / 30}, WARN, 0,
          log=RowLog(ended=True, left_open=True)),
+    Contrast("exploration-not-falling", "there is more than one value", {"reward_mean": flat,
+         "exploration_rate": 1.0}, {}, WARN, 0, "value-based", count=2, otherwise_count=1,
+         log=RowLog(ended=True)),
     Contrast("reward-never-moves", "a hundred and twenty episodes have ended", {"reward_mean":
          flat, "ep_len": 20.0}, {"ep_len": 5000.0}, WATCH, 0),
     Contrast("reward-wrong-way", "a hundred episodes earned far more at the start", {"reward_mean":

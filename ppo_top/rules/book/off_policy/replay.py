@@ -143,7 +143,7 @@ def epsilon_stays(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     trained = any(name in run.histories for name in CRITIC_LOSSES)
     constant = trained and value > limits["share"] * history.high
     constant = constant and value >= history.newest(int(limits["points"]))[0]
-    late = budget is not None and budget >= limits["budget"]
+    late = budget is not None and budget >= limits["budget"] and history.count > 1
     if not late and not (constant and history.count >= limits["points"]):
         return borderline(value, limits["random"])
     message = f"{pct(value)} of the actions are still random"
