@@ -9,16 +9,10 @@ Each column is a training of its own; an algorithm that has fewer episodes leave
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.names.run_names import plain_run_name
-from ppo_top.parsers.shared.tables.row_parser import RowParser
+from ppo_top.parsers.shared.tables.run_columns import RunColumn, RunColumnsParser
 from ppo_top.parsers.shared.tables.table_header import are_names, column_names, is_stepped
-from ppo_top.parsers.shared.text.line_splitter import Segment
-from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _TAG = "rewards"
 """Of each of them: what is called alike and differs is not of one run."""
@@ -27,58 +21,13 @@ _STATISTICS = frozenset(
     {"mean", "avg", "average", "median", "std", "var", "min", "max", "lower", "upper", "loss"}
 )
 """Of an algorithm's rewards, or of something else: such a column is no training."""
-_NOTE = "training {} in this table: the column of {}"
 
 
-class AlgorithmColumnsParser(RowParser):
-    """Reads one file; the first algorithm is the file's own training."""
+class AlgorithmColumnsParser(RunColumnsParser):
+    """Reads the rewards of each algorithm."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._algorithms: Sequence[str] = ()
-        self._noted: set[str] = set()
-
-    def _add_line(self, segment: Segment) -> None:
-        first, *cells = segment.data.decode("utf-8", "replace").strip().split(",")
-        if not self._algorithms:
-            self._algorithms = [cell.strip().strip('"') for cell in cells]
-            return
-        step, values = as_step(parse_number(first)), [parse_number(cell) for cell in cells]
-        are_numbers = len(cells) == len(self._algorithms) and all(
-            value is not None or not cell.strip() for value, cell in zip(values, cells, strict=True)
-        )
-        if step is None or not are_numbers:
-            self._problems.append(Problem(segment.offset, "not a row of numbers"))
-            return
-        for name, value in zip(self._algorithms, values, strict=True):
-            if value is not None:
-                self._builder.add_point(name, step, UNKNOWN_TIME, value)
-
-    def _pop_batch(self) -> Batch:
-        batch = super()._pop_batch()
-        columns = {
-            each.tag: Points(_TAG, each.steps, each.times, each.values) for each in batch.points
-        }
-        first, *others = self._algorithms or ("",)
-        batch.points = [columns[first]] if first in columns else []
-        batch.interleaved = True
-        for number, name in enumerate(others, 2):
-            if (points := columns.get(name)) is not None:
-                batch.rest.append(self._batch_of(name, number, points))
-        return batch
-
-    def _batch_of(self, name: str, number: int, points: Points) -> Batch:
-        notes = [] if name in self._noted else [_NOTE.format(number, name)]
-        self._noted.add(name)
-        batch = Batch([points], stored_run=self._run_of(name, number), notes=notes)
-        batch.interleaved = True
-        return batch
-
-    def _run_of(self, name: str, number: int) -> str:
-        """A name for a path, of this column alone."""
-        plain = [plain_run_name(each) for each in self._algorithms]
-        own = plain[self._algorithms.index(name)]
-        return own if plain.count(own) == 1 else f"{own}-{number}"
+    def _column_of(self, name: str) -> RunColumn:
+        return RunColumn(name, _TAG)
 
 
 def _is_algorithm(column: str) -> bool:

@@ -76,6 +76,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
             rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.npy$)"
         ),
     },
+    "panel_export": {"panel-export": r"\.csv$"},
     "sb3_evaluations": {"sb3-evaluations": rf"^evaluations{_COPY}\.npz$"},
     "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},
     "settings_files": {

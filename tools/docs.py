@@ -88,8 +88,9 @@ SYSTEMS = (
     ),
     LogSystem(
         "Weights & Biases",
-        "`*.wandb` of offline and online runs, with its system metrics (GPU, CPU, memory)",
-        ("wandb",),
+        "`*.wandb` of offline and online runs, with its system metrics (GPU, CPU, memory); the "
+        "CSV of a panel, whose columns are runs",
+        ("wandb", "panel-export"),
         ("tests/data/wandb_*/finished/**/*.wandb",),
     ),
     LogSystem(
