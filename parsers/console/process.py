@@ -23,6 +23,7 @@ from ppo_top.parsers.console.records.dicts import DictReader
 from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.console.records.joined_lines import JoinedLines
 from ppo_top.parsers.console.records.line_templates import LineTemplate, LineTemplates
+from ppo_top.parsers.console.records.settings_lines import SettingsLines
 from ppo_top.parsers.console.steps.episode_steps import EpisodeSteps
 from ppo_top.parsers.console.steps.laps import Laps, lap_length
 from ppo_top.parsers.console.steps.opening_records import OpeningRecords
@@ -31,7 +32,6 @@ from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
 from ppo_top.parsers.console.tables.tune_table import TuneTable
 from ppo_top.parsers.console.tables.wandb_summary import WandbSummary
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.names.metric_names import numbers_training
 from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
 from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -66,6 +66,7 @@ class ProcessStream:
         self._unnamed_steps = UnnamedSteps()
         self._opening = OpeningRecords()
         self._evaluation = evaluation_part.EvaluationPart()
+        self._settings = SettingsLines()
         self._count_step = count_step or partial(next, count(1))
         self._trains_by_steps = False
         self.step: int | None = None
@@ -111,9 +112,10 @@ class ProcessStream:
         found = self._read_below_heading(text, found)
         if found is None:
             self._evaluation.read_text(text)
+            self._settings.read_text(text)
             return None
         found = self._evaluation.read_record(found, self.step, self.axis)
-        return self._separate_settings(found)
+        return self._settings.separate(found, text, has_records=self._has_records)
 
     def _parse_pairs(self, text: str) -> ConsoleRecord | None:
         """The record of names and numbers.
@@ -179,16 +181,6 @@ class ProcessStream:
     def _parse_dict(self, text: str) -> ConsoleRecord | None:
         known = self.dict_reader.parse_line(text.encode("ascii")) if text.isascii() else None
         return ConsoleRecord(list(zip(*known, strict=True))) if known else dict_record(text)
-
-    def _separate_settings(self, found: ConsoleRecord) -> ConsoleRecord:
-        """Make values that are all hyperparameters, before any record, settings."""
-        if not found.values or found.config:
-            return found
-        if all(numbers_training(tag) for tag, _ in found.values):
-            return ConsoleRecord([], config=dict(found.values))
-        if not self._has_records and all(metric_names.is_setting(tag) for tag, _ in found.values):
-            return ConsoleRecord([], config=dict(found.values))
-        return found
 
     @property
     def awaits_steps(self) -> bool:
@@ -295,7 +287,8 @@ class ProcessStream:
     def is_plain(self) -> bool:
         """Whether no block, evaluation or wrapped record is open: a line stands for itself."""
         inside = self._in_block or self._ray_result.is_open or self.table.is_open
-        return not (inside or self.joined_lines.is_open or self._evaluation.is_open)
+        inside = inside or self.joined_lines.is_open or self._evaluation.is_open
+        return not (inside or self._settings.is_open)
 
     def note_steps(
         self, steps: Sequence[int], *, is_heading: bool, says_training: bool = False

@@ -1,0 +1,69 @@
+"""Tells a set-up that a script prints, before a training or another one, from what it measures."""
+
+from __future__ import annotations
+
+from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.text.lazy_pattern import lazy_pattern
+
+_KEY_LINE = lazy_pattern(r"\W{0,9}(\w[\w .()/-]{0,60})[:=]\s{0,20}\S")
+_NEVER_MEASURED = frozenset(
+    {
+        *("gamma", "discountfactor", "gaelambda", "maxgradnorm", "nepochs", "updateepochs"),
+        *("batchsize", "minibatchsize", "numminibatches", "numenvs", "nenvs"),
+        *("buffersize", "memorysize", "replaybuffersize", "hiddensize", "hiddendim"),
+    }
+)
+"""Names that no trainer logs beside its rewards."""
+_MEASURED_WORDS = frozenset({"loss", "losses", "accuracy", "success", "mean", "avg", "average"})
+_ENOUGH = 2
+"""So many of them, below one another, show that a block is a set-up."""
+
+
+class SettingsLines:
+    """Follows the lines of a console."""
+
+    def __init__(self) -> None:
+        self._never_measured = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the last line belongs to a set-up."""
+        return self._never_measured >= _ENOUGH
+
+    def read_text(self, text: str) -> None:
+        """Look at a line; one that is no `name: value` ends the block."""
+        if (line := _KEY_LINE.match(text)) is None:
+            self._never_measured = 0
+        elif metric_names.normalise(line[1]) in _NEVER_MEASURED:
+            self._never_measured += 1
+
+    def separate(self, found: ConsoleRecord, text: str, *, has_records: bool) -> ConsoleRecord:
+        """Make values settings: hyperparameters before any record, and all of a set-up."""
+        self.read_text(text)
+        names = [tag for tag, _ in found.values]
+        if not names or found.config:
+            return found
+        if (
+            all(map(metric_names.numbers_training, names))
+            or (not has_records and all(map(metric_names.is_setting, names)))
+            or (self.is_open and _may_be_set(names))
+        ):
+            return ConsoleRecord([], config=dict(found.values))
+        if any(map(_is_measured, names)):
+            self._never_measured = 0
+        return found
+
+
+def _is_measured(name: str) -> bool:
+    words = metric_names.split_words(name)
+    return metric_names.is_reward(name) or not _MEASURED_WORDS.isdisjoint(words)
+
+
+def _may_be_set(names: list[str]) -> bool:
+    """Whether a line in a set-up belongs to it; `Episode: 1` below it does not."""
+    if len(names) > 1:
+        return any(map(metric_names.is_setting, names))
+    (name,) = names
+    is_total = len(metric_names.split_words(name)) > 1 or metric_names.step_axis(name) is None
+    return metric_names.is_setting(name) or (is_total and not _is_measured(name))
