@@ -57,6 +57,11 @@ _TENSORFLOW_VARIABLE = lazy_pattern(
 )
 """`actor/dense/kernel:0 <- actor/dense/kernel:0 + noise`: the number is part of its name."""
 
+_HEADING_OF_ANSWER = lazy_pattern(
+    r"\s*+(?:\*\*Step \d{1,15}:?\*\*:?|#{2,6} \**Step \d{1,15}:\**)\s*+"
+)
+"""In Markdown, of a language model: the steps of its answer."""
+
 
 def is_episode_count(key: str) -> bool:
     """Whether the number says how many episodes were averaged."""
@@ -84,6 +89,8 @@ def parse_normal_line(
 ) -> ConsoleRecord | None:
     """`parse_line` of a line that may be a record, with its normal form."""
     if "/" in text and _TENSORFLOW_VARIABLE.search(text):
+        return None
+    if "Step" in text and _HEADING_OF_ANSWER.fullmatch(text):
         return None
     if (found := _read_after_number(normal, bare_steps_count)) is not None:
         return found
