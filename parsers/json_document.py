@@ -7,7 +7,7 @@
     [21.5, 23.1, ...] in a file whose name says what they are: rewards.json
     {"0": 21.5, "1": 23.1, ...} likewise
     [[21.5, 23.1, ...], [-3.5, -2.1, ...]] of two agents, or [[2048, 21.5], ...], likewise
-    [{"algorithm": "DQN", "episode_rewards": [21.5, ...]}, ...], each of them a run
+    [{"algorithm": "DQN", "episode_rewards": [21.5, ...]}, ...], each a run (`json_trainings`)
     [[1700000000.5, 2048, 21.5], ...], TensorBoard's download of a tag, whose name the file may have
 
 What `json.dump` has half written counts once it is complete; until then the last reading stays.
@@ -23,14 +23,9 @@ from pathlib import Path
 
 from ppo_top.model import Batch
 from ppo_top.parsers.base import HEAD_BYTES, Format
-from ppo_top.parsers.shared.documents.json_curves import (
-    FEWEST_NUMBERS,
-    curve_of,
-    lists_of,
-    read_document,
-)
+from ppo_top.parsers.shared.documents import json_trainings
+from ppo_top.parsers.shared.documents.json_curves import curve_of, read_document
 from ppo_top.parsers.shared.documents.json_rows import is_stepped
-from ppo_top.parsers.shared.documents.json_values import first_object, flatten, step_of
 from ppo_top.parsers.shared.names import download_names, metric_names
 from ppo_top.parsers.shared.names.counter_names import is_counter
 from ppo_top.parsers.shared.names.run_names import plain_run_name
@@ -38,8 +33,6 @@ from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
 from ppo_top.parsers.shared.stores.rewritten_points import MAX_FILE_BYTES, RewrittenPointsStore
 from ppo_top.text.lazy_pattern import lazy_pattern
 
-_NAME_KEYS = ("algorithm", "algo", "agent")
-"""Of a training among several: a `name` may be a pupil's, who has scores, too."""
 _MOST_AGENTS = 16
 """Longer lists may be the rewards of each step of so many episodes."""
 _DOWNLOAD_COLUMNS = 3
@@ -95,31 +88,14 @@ class JsonTrainingsStore(ReplacedFileStore):
 def _trainings(path: Path) -> dict[str, Batch]:
     """The trainings of a file by name; raises `ValueError` if there is none."""
     found: dict[str, Batch] = {}
-    document = _load(path)
-    for each in document if isinstance(document, list) else ():
-        if name := _training_name(each):
-            plain = plain_run_name(name)
-            found[plain if plain not in found else f"{plain}-{len(found) + 1}"] = read_document(
-                each
-            )
+    for name, training in json_trainings.trainings_of(_load(path)):
+        plain = plain_run_name(name)
+        found[plain if plain not in found else f"{plain}-{len(found) + 1}"] = read_document(
+            training
+        )
     if not found:
         raise ValueError("no list of rewards under a name")
     return found
-
-
-def _training_name(found: object) -> str:
-    """The name of an object that holds a training's rewards; empty if it is none.
-
-    What states a step is a row, whose rewards are those of one episode.
-    """
-    if not isinstance(found, dict) or step_of(dict(flatten(found))) is not None:
-        return ""
-    has_rewards = any(
-        metric_names.is_reward(tag) and len(values) >= FEWEST_NUMBERS
-        for tag, values in lists_of(found).items()
-    )
-    names = (found.get(key) for key in _NAME_KEYS)
-    return next((name for name in names if isinstance(name, str)), "") if has_rewards else ""
 
 
 def _load(path: Path) -> object:
@@ -166,7 +142,6 @@ def _downloaded_rows(document: object, name: str) -> list[dict[str, object]]:
 
 
 _ROWS_START = lazy_pattern(rb"\s*+(?:\[\s*+\{|\{.*?\[\s*+\{)", re.DOTALL)
-_CURVE_START = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:\s*+\[\s*+(?:-?\d|NaN|-?Infinity)')
 _KEY = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:')
 
 
@@ -196,7 +171,9 @@ def claims(name: str, head: bytes) -> bool | None:
         return True
     if not _DOCUMENT_START.match(start):  # `{'loss': 0.5}` and `[INFO] step=3` are a console's
         return False
-    curves = [match[1].decode("utf-8", "replace") for match in _CURVE_START.finditer(start)]
+    curves = [
+        match[1].decode("utf-8", "replace") for match in json_trainings.CURVE_START.finditer(start)
+    ]
     if any(map(metric_names.is_metric, curves)) or (
         curves and _TRAINING_NAME.search(name) and _LONG_LIST.search(start)
     ):
@@ -214,27 +191,6 @@ def _may_be_step(name: str) -> bool:
     return is_stepped(name) or is_counter(name)
 
 
-_TRAININGS_START = lazy_pattern(r"\s*+\[\s*+(?=\{)")
-_NAME_START = lazy_pattern(rb'"(?:%s)"\s*+:\s*+"' % "|".join(_NAME_KEYS).encode())
-
-
-def claims_trainings(_name: str, head: bytes) -> bool | None:
-    """Whether the first object of a list has a name and a training's rewards.
-
-    If it is longer than what is seen of it, a key of each shows that.
-    """
-    text = head.decode("utf-8", "replace")
-    if not (start := _TRAININGS_START.match(text)):
-        return None if not text.strip(" \t\r\n[") and len(head) < HEAD_BYTES else False
-    if first := first_object(text[start.end() :].encode()):
-        return bool(_training_name(first))
-    if len(head) < HEAD_BYTES:
-        return None
-    keys = [match[1].decode("utf-8", "replace") for match in _CURVE_START.finditer(head)]
-    is_row = any(is_stepped(match[1].decode("utf-8", "replace")) for match in _KEY.finditer(head))
-    return bool(_NAME_START.search(head)) and any(map(metric_names.is_reward, keys)) and not is_row
-
-
 FORMAT = Format(
     name="json-document",
     claims=claims,
@@ -246,7 +202,7 @@ FORMAT = Format(
 )
 TRAININGS = Format(
     name="json-trainings",
-    claims=claims_trainings,
+    claims=json_trainings.claims,
     claim_order=35,
     precedence=50,
     store=JsonTrainingsStore,

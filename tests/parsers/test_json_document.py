@@ -451,6 +451,30 @@ def test_named_lists_of_rewards_are_a_run_each(
     assert "passed over" not in err
 
 
+@pytest.mark.parametrize(
+    ("document", "names"),
+    [
+        ({"DQN": {"rewards": [1, 2]}, "PPO": {"rewards": [3, 4]}}, ["DQN", "PPO"]),
+        ({"Pong-v5": {"rewards": [1, 2]}, "seed 2": {"log": {"rewards": [3, 4]}}, "x": {"a": 1}},
+         ["Pong-v5", "seed_2"]),
+        ({"env": "Pong", "runs": [{"about": {"run_name": "a"}, "rewards": [1, 2]},
+          {"seed": 7, "rewards": [1, 2]}, {"rewards": [3, 4]}]}, ["a", "seed_7", "run-3"]),
+    ],
+)  # fmt: skip
+def test_trainings_may_stand_under_their_names_or_in_a_list(
+    document: object, names: list[str], tmp_path: Path
+) -> None:
+    """Of algorithms, environments or seeds: each has rewards of its own."""
+    path = tmp_path / "results.json"
+    write(path, document, 1)
+    read = {batch.stored_run: batch for batch in every_batch(JsonTrainingsStore(path))}
+    assert list(read) == names
+    assert [[*batch.points[0].values] for batch in read.values()][:2] == [
+        [1.0, 2.0],
+        [1.0, 2.0] if names[0] == "a" else [3.0, 4.0],
+    ]
+
+
 def test_trainings_of_a_file_come_and_go(tmp_path: Path) -> None:
     """The file is written anew; half of it says so and takes nothing back."""
     path = tmp_path / "results.json"
@@ -484,6 +508,14 @@ def test_trainings_of_a_file_come_and_go(tmp_path: Path) -> None:
         ([{"episode": 1, "agent": "DQN", "rewards": list(range(3000))}], False),
         ([1, 2], False),
         ({"algorithm": "DQN", "rewards": [1, 2]}, False),
+        ({"DQN": {"rewards": [1, 2]}, "PPO": {"rewards": [3, 4]}}, True),
+        ({"seed_1": {"train": {"returns": list(range(3000))}}}, True),
+        ({"CartPole-v1": {"losses": list(range(3000)), "rewards": [1, 2]}}, False),
+        ({"train": {"rewards": [1, 2]}, "eval": {"rewards": [3, 4]}}, False),
+        ({"agent_1": {"rewards": [1, 2]}, "agent_2": {"rewards": [3, 4]}}, False),
+        ({"DQN_rewards": {"rewards": [1, 2]}}, False),
+        ({"env": "Pong", "runs": [{"seed": 3, "rewards": [1, 2]}]}, True),
+        ({"env": "Pong", "runs": [{"seed": 3, "kl": [1, 2]}]}, False),
     ],
 )
 def test_a_row_or_a_pupil_is_no_training(document: object, answer: bool) -> None:

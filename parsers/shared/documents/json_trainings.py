@@ -1,0 +1,121 @@
+"""JSON documents that hold several trainings, each with its rewards.
+
+[{"algorithm": "DQN", "episode_rewards": [21.5, ...]}, ...]
+{"env": "CartPole-v1", "runs": [{"metadata": {"seed": 0}, "rewards": [21.5, ...]}, ...]}
+{"DQN": {"rewards": [21.5, ...]}, "PPO": {"rewards": [23.1, ...]}}, or `CartPole-v1`, `seed_1`
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from ppo_top.parsers.base import HEAD_BYTES
+from ppo_top.parsers.shared.documents.json_curves import FEWEST_NUMBERS, lists_of
+from ppo_top.parsers.shared.documents.json_rows import is_stepped
+from ppo_top.parsers.shared.documents.json_values import first_object, flatten, step_of
+from ppo_top.parsers.shared.names import metric_names
+from ppo_top.text.lazy_pattern import lazy_pattern
+
+_NAME_KEYS = ("algorithm", "algo", "agent")
+"""Of a training among several: a `name` may be a pupil's, who has scores, too."""
+_KEYS_IN_LIST = ("run_name", *_NAME_KEYS, "seed")
+_LISTS = ("runs", "trainings", "trials", "seeds", "experiments")
+_NAME_OF_RUN = lazy_pattern(
+    r"(?:[A-Za-z][\w/]{1,40}-v\d{1,2}|(?:seed|run|trial)[_ -]?\d{1,6})", re.IGNORECASE
+)
+"""An environment of Gym, or a number of a training."""
+CURVE_START = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:\s*+\[\s*+(?:-?\d|NaN|-?Infinity)')
+_KEY = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:')
+_LIST_START = lazy_pattern(r"\s*+\[\s*+(?=\{)")
+_OBJECT_START = lazy_pattern(r'\s*+\{\s*+"([^"\\]{1,80})"\s*+:\s*+\{')
+_LIST_OF_RUNS = lazy_pattern(rb'"(?:%s)"\s*+:\s*+\[\s*+\{' % "|".join(_LISTS).encode())
+_NAME_START = lazy_pattern(rb'"(?:%s)"\s*+:\s*+"' % "|".join(_NAME_KEYS).encode())
+
+
+def trainings_of(document: object) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """Each training of a document with its name."""
+    if isinstance(document, dict):
+        yield from ((name, each) for name, each in document.items() if _is_named(name, each))
+        lists = (document.get(name) for name in _LISTS)
+        for number, each in enumerate(next(filter(None, lists), ()), 1):
+            if _is_training(each):
+                yield _name_in_list(each) or f"run-{number}", each
+    elif isinstance(document, list):
+        for each in document:
+            if name := _training_name(each):
+                yield name, each
+
+
+def _is_named(name: str, found: object) -> bool:
+    return _names_run(name) and _is_training(found)
+
+
+def _names_run(name: str) -> bool:
+    """Whether a key says whose rewards an object holds: not `train`, and not `agent_1`."""
+    names_algorithm = metric_names.names_algorithm(name) and not metric_names.is_reward(name)
+    return names_algorithm or _NAME_OF_RUN.fullmatch(name) is not None
+
+
+def _is_training(found: object) -> bool:
+    """Whether an object holds a training's rewards.
+
+    What states a step is a row, whose rewards are those of one episode.
+    """
+    if not isinstance(found, dict) or step_of(dict(flatten(found))) is not None:
+        return False
+    return any(
+        metric_names.is_reward(tag) and len(values) >= FEWEST_NUMBERS
+        for tag, values in lists_of(found).items()
+    )
+
+
+def _training_name(found: object) -> str:
+    """The name of an object in a list that holds a training's rewards; empty if it is none."""
+    if not isinstance(found, dict) or not _is_training(found):
+        return ""
+    names = (found.get(key) for key in _NAME_KEYS)
+    return next((name for name in names if isinstance(name, str)), "")
+
+
+def _name_in_list(found: Mapping[str, object]) -> str:
+    """What a training says that it is called, within its settings maybe."""
+    ends = {name.rpartition("/")[2]: value for name, value in flatten(found)}
+    key = next((key for key in _KEYS_IN_LIST if isinstance(ends.get(key), str | int)), "")
+    return f"{key} {ends[key]}" if key == "seed" else str(ends.get(key, ""))
+
+
+def claims(_name: str, head: bytes) -> bool | None:
+    """Whether a document begins with a training that has a name and rewards.
+
+    If it is longer than what is seen of it, a key of each shows that.
+    """
+    text = head.decode("utf-8", "replace")
+    if text.lstrip().startswith("{"):
+        return _claims_object(text, head)
+    if not (start := _LIST_START.match(text)):
+        return None if not text.strip(" \t\r\n[") and len(head) < HEAD_BYTES else False
+    if first := first_object(text[start.end() :].encode()):
+        return bool(_training_name(first))
+    if len(head) < HEAD_BYTES:
+        return None
+    is_row = any(is_stepped(match[1].decode("utf-8", "replace")) for match in _KEY.finditer(head))
+    return bool(_NAME_START.search(head)) and _holds_rewards(head) and not is_row
+
+
+def _claims_object(text: str, head: bytes) -> bool | None:
+    """Whether an object begins with a named training, or has a list of some."""
+    start, runs = _OBJECT_START.match(text), _LIST_OF_RUNS.search(head)
+    if not (start and _names_run(start[1])) and runs is None:
+        return False
+    if (document := first_object(head)) is not None:
+        return any(True for _ in trainings_of(document))
+    if _holds_rewards(head[runs.end() if runs else 0 :]):
+        return True
+    return None if len(head) < HEAD_BYTES else False
+
+
+def _holds_rewards(head: bytes) -> bool:
+    """Whether a list of numbers is called a reward."""
+    keys = (match[1].decode("utf-8", "replace") for match in CURVE_START.finditer(head))
+    return any(map(metric_names.is_reward, keys))
