@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ppo_top.parsers.base import HEAD_BYTES
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.axes import parse_unix_time
 from ppo_top.parsers.shared.tables.table_header import (
     are_names,
     column_names,
@@ -19,6 +20,7 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 _MIN_COLUMNS = 2
 _REWARD_FILE_NAME = lazy_pattern(r"(?i:train|reward|return|episode|learning|progress)")
 """A file with such a name may be a column of rewards, a row an episode, without a step."""
+_LOG_FILE_NAME = lazy_pattern(r"(?i:train|reward|return|episode|learning|progress|metrics)")
 _VALUE = lazy_pattern(r"[:=]\s?[-+.\d]")
 """In a console's line, which is no name of a column: `reward: 21.5`."""
 _PAIR = lazy_pattern(r"[:=\s][-+.]?\d")
@@ -96,19 +98,19 @@ def _counts_rows(name: str, columns: Sequence[str], head: bytes) -> bool | None:
 def _holds_rewards(name: str, columns: Sequence[str], head: bytes) -> bool | None:
     """Whether a column is a reward and the first row, below the header, has numbers only.
 
-    A score may be a pupil's. In a file named after rewards other cells hold dates and words.
+    A score may be a pupil's. In a file named after a training rows may say when each was logged,
+    and other cells hold words.
     """
     rewards = [each for each in columns if metric_names.is_reward(each)]
     if len(columns) < _MIN_COLUMNS or all("score" in each.lower() for each in rewards):
         return False
     answer = _holds_numbers(columns, head)
-    if answer is False and "reward" in metric_names.reward_of_file(name).lower():
-        cells = dict(zip(columns, _first_row(columns, head) or (), strict=False))
-        numbers = [
-            parse_number(cells.get(each, "")) for each in rewards if "reward" in each.lower()
-        ]
-        return bool(numbers) and None not in numbers
-    return answer
+    cells = _first_row(columns, head) if _LOG_FILE_NAME.search(name) else ()
+    if answer is not False or not any(parse_unix_time(each) > 0.0 for each in cells or ()):
+        return answer
+    pairs = zip(columns, cells or (), strict=False)
+    numbers = [parse_number(cell) for each, cell in pairs if "reward" in each.lower()]
+    return bool(numbers) and None not in numbers
 
 
 def _numbers_episodes(name: str, columns: Sequence[str], head: bytes) -> bool | None:
