@@ -52,6 +52,7 @@ def test_each_run_has_its_columns(size: int) -> None:
         (TABLE, True),
         (TABLE[:60], None),
         (b"", None),
+        (b"\n1,-9900.0\n", False),
         (exported({f"run-{n} - train/reward": [1.0] for n in range(100)}).encode()[:4096], True),
         (exported({"a - loss": [1.0]}, step="frame_count").encode(), True),
         (exported({"a - cpu": [1.0]}).encode(), False),

@@ -25,7 +25,7 @@ class RunColumn(NamedTuple):
 def split_cells(line: str) -> list[str]:
     """The cells of a line, at least one."""
     try:
-        return next(csv.reader([line]), [""])
+        return next(csv.reader([line]), []) or [""]
     except csv.Error:  # a field that is too long
         return [""]
 
