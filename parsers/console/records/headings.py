@@ -22,12 +22,14 @@ _HEADING = lazy_pattern(
     rf"(?P<unit>{_UNIT})s?(?: number| no\.?)?\s*[#:]?\s*(?P<step>\d{{1,12}})"
     r"(?:\s*(?:/|of|out of)\s*(?P<total>\d{1,12}))?"
     rf"(?P<after>(?:\W{{1,3}}(?:is |has |now )?(?:{_BEGINS_OR_ENDS}))?)"
-    r"(?:,? (?:in|took|after) [\d.]{1,12} ?(?:s|secs?|seconds|min|minutes))?\W{0,60}"
+    r"(?:,? (?:in|took|after) [\d.]{1,12} ?(?:s|secs?|seconds|min|minutes))?"
+    r"(?P<remark>\s{1,9}\([^():=]{1,60}\))?\W{0,60}"
 )
+"""A remark in brackets says nothing else: `Iteration 1/12  (global 24)`."""
 _COUNT = lazy_pattern(
     rf"(?i)\W{{0,60}}(?P<before>(?:(?:{_BEGINS_OR_ENDS}|collected|after)(?: (?:of|after|the))* )?)"
     rf"(?P<step>\d{{1,12}})(?:\s*/\s*(?P<total>\d{{1,12}}))? (?P<unit>{_UNIT})s"
-    rf"(?P<after>(?: (?:{_BEGINS_OR_ENDS}|collected|so far))?)\W{{0,60}}"
+    rf"(?P<after>(?: (?:{_BEGINS_OR_ENDS}|collected|so far))?)(?P<remark>)\W{{0,60}}"
 )
 
 
@@ -52,7 +54,7 @@ def _parse_heading(text: str) -> ConsoleRecord | None:
     if len(text) > _MAX_CHARS:
         return None
     found = _HEADING.fullmatch(text) or _COUNT.fullmatch(text)
-    if found is None or not (found["before"] or found["after"]):
+    if found is None or not (found["before"] or found["after"] or found["remark"]):
         return None
     unit, step = found["unit"].lower(), int(found["step"])
     axis = step_axis(unit) or "iteration"

@@ -28,7 +28,8 @@ _NAME_OF_RUN = lazy_pattern(
 CURVE_START = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:\s*+\[\s*+(?:-?\d|NaN|-?Infinity)')
 _KEY = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:')
 _LIST_START = lazy_pattern(r"\s*+\[\s*+(?=\{)")
-_OBJECT_START = lazy_pattern(r'\s*+\{\s*+"([^"\\]{1,80})"\s*+:\s*+\{')
+_TOKEN = lazy_pattern(rb'"((?:[^"\\]|\\.)*+)"(\s*+:\s*+\{)?|[{}]')
+"""A text, and whether it is the name of an object; or where one begins or ends."""
 _LIST_OF_RUNS = lazy_pattern(rb'"(?:%s)"\s*+:\s*+\[\s*+\{' % "|".join(_LISTS).encode())
 _NAME_START = lazy_pattern(rb'"(?:%s)"\s*+:\s*+"' % "|".join(_NAME_KEYS).encode())
 
@@ -36,7 +37,8 @@ _NAME_START = lazy_pattern(rb'"(?:%s)"\s*+:\s*+"' % "|".join(_NAME_KEYS).encode(
 def trainings_of(document: object) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Each training of a document with its name."""
     if isinstance(document, dict):
-        yield from ((name, each) for name, each in document.items() if _is_named(name, each))
+        if any(_names_run(name) and _is_training(each) for name, each in document.items()):
+            yield from ((name, each) for name, each in document.items() if _is_training(each))
         lists = (document.get(name) for name in _LISTS)
         for number, each in enumerate(next(filter(None, lists), ()), 1):
             if _is_training(each):
@@ -45,10 +47,6 @@ def trainings_of(document: object) -> Iterator[tuple[str, Mapping[str, object]]]
         for each in document:
             if name := _training_name(each):
                 yield name, each
-
-
-def _is_named(name: str, found: object) -> bool:
-    return _names_run(name) and _is_training(found)
 
 
 def _names_run(name: str) -> bool:
@@ -92,7 +90,7 @@ def claims(_name: str, head: bytes) -> bool | None:
     """
     text = head.decode("utf-8", "replace")
     if text.lstrip().startswith("{"):
-        return _claims_object(text, head)
+        return _claims_object(head)
     if not (start := _LIST_START.match(text)):
         return None if not text.strip(" \t\r\n[") and len(head) < HEAD_BYTES else False
     if first := first_object(text[start.end() :].encode()):
@@ -103,16 +101,36 @@ def claims(_name: str, head: bytes) -> bool | None:
     return bool(_NAME_START.search(head)) and _holds_rewards(head) and not is_row
 
 
-def _claims_object(text: str, head: bytes) -> bool | None:
+def _claims_object(head: bytes) -> bool | None:
     """Whether an object begins with a named training, or has a list of some."""
-    start, runs = _OBJECT_START.match(text), _LIST_OF_RUNS.search(head)
-    if not (start and _names_run(start[1])) and runs is None:
+    runs = _LIST_OF_RUNS.search(head)
+    named = [part for name, part in _outer_objects(head) if _names_run(name)]
+    if not named and runs is None:
         return False
     if (document := first_object(head)) is not None:
         return any(True for _ in trainings_of(document))
-    if _holds_rewards(head[runs.end() if runs else 0 :]):
+    if any(map(_holds_rewards, named)) or (runs and _holds_rewards(head[runs.end() :])):
         return True
     return None if len(head) < HEAD_BYTES else False
+
+
+def _outer_objects(head: bytes) -> Iterator[tuple[str, bytes]]:
+    """The objects that the outermost one holds, by name, as far as they are seen."""
+    depth, name, start = 0, "", 0
+    for token in _TOKEN.finditer(head):
+        if token[2]:
+            depth += 1
+            if depth == 2:
+                name, start = token[1].decode("utf-8", "replace"), token.end()
+        elif token[0] == b"{":
+            depth += 1
+        elif token[0] == b"}":
+            depth -= 1
+            if depth == 1 and start:
+                yield name, head[start : token.start()]
+                start = 0
+    if start:
+        yield name, head[start:]
 
 
 def _holds_rewards(head: bytes) -> bool:

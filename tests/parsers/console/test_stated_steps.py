@@ -613,6 +613,8 @@ WORDED_HEADINGS = [
     "Results after {n} episodes:",
     "{n} steps completed",
     "Collected {n}/1000 timesteps",
+    "  Iteration {n}/1000  (global 7)",
+    "Epoch {n} (12.5 s each)",
 ]
 
 
