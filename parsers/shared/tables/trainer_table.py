@@ -38,6 +38,14 @@ _REMARK = lazy_pattern(r"(?<=\s)(?:\[[^][]{0,40}\]|\([^()]{0,40}\))$")
 """In brackets behind the last column, where it has no name."""
 _REMARK_ENDS = ("]", ")")
 _RULE = lazy_pattern(r"[\s|:+=-]*-[\s|:+=-]*")
+_DRAWN = str.maketrans(
+    {
+        **dict.fromkeys("│┃║", "|"),
+        **dict.fromkeys("─━═", "-"),
+        **dict.fromkeys("┌┬┐├┼┤└┴┘┏┳┓┡╇┩┣╋┫┗┻┛╒╤╕╞╪╡╘╧╛╔╦╗╠╬╣╚╩╝╭╮╰╯", "+"),
+    }
+)
+"""Lines of boxes, as rich and tabulate draw them, and what stands for them elsewhere."""
 _NAMES_WITH_BLANKS = (*_TAGS, "No Log", "No log")
 
 
@@ -135,6 +143,8 @@ class TrainerTextTable:
 
     def read_line(self, text: str) -> list[TableRow] | None:
         """The rows that a line completes; None if the line belongs to no table."""
+        if text.lstrip()[:1] > "~":
+            text = text.translate(_DRAWN)
         if self._html is not None or "<table" in text:
             return self._read_html(text)
         may_begin = LOSS_COLUMN in text or _PLAIN_HEADER.fullmatch(text) is not None

@@ -212,3 +212,27 @@ Iter  Games  GenTime  TrainT    Evals     Loss  Value  Notes
         "Loss": [(24, 3.0551), (25, 3.0612), (26, 2.9524)],
         "Value": [(24, 0.188), (25, 0.186), (26, 0.17)],
     }
+
+
+DRAWN = {
+    # rich.table.Table (rich 13), box.HEAVY_HEAD
+    "rich": ("┏━━━┳━━━┳━━━┓", "┃", "┡━━━╇━━━╇━━━┩", "│", "", "└───┴───┴───┘"),
+    # tabulate(..., tablefmt="fancy_grid") (tabulate 0.9)
+    "tabulate": ("╒═══╤═══╤═══╕", "│", "╞═══╪═══╪═══╡", "│", "├───┼───┼───┤", "╘═══╧═══╧═══╛"),
+}
+
+
+@pytest.mark.parametrize("style", DRAWN)
+def test_lines_of_boxes_part_the_cells(style: str) -> None:
+    """Once for all rows, or anew for each of them."""
+    top, head_bar, below, bar, between, bottom = DRAWN[style]
+
+    def drawn(rows: list[int]) -> str:
+        lines = [top, f"{head_bar} Episode {head_bar} Reward {head_bar} Loss {head_bar}", below]
+        for n in rows:
+            lines += [f"{bar} {n} {bar} {n}.5 {bar} 0.25 {bar}", *([between] if between else [])]
+        return "\n".join([*lines, bottom, ""])
+
+    for text in (drawn([1, 2, 3, 4]), "".join(drawn([n]) for n in range(1, 5))):
+        read = parse_every_way(ConsoleParser, text.encode())
+        assert read.values_by_step()["Reward"] == [(n, n + 0.5) for n in range(1, 5)]
