@@ -50,20 +50,22 @@ class SettingsLines:
             or (self.is_open and _may_be_set(names))
         ):
             return ConsoleRecord([], config=dict(found.values))
-        if any(map(_is_measured, names)):
+        if found.step is not None or any(map(_is_measured, names)):
             self._never_measured = 0
         return found
 
 
 def _is_measured(name: str) -> bool:
+    """Whether a name is that of a result: `entropy`, not `entropy_coef`."""
     words = metric_names.split_words(name)
-    return metric_names.is_reward(name) or not _MEASURED_WORDS.isdisjoint(words)
+    is_metric = metric_names.is_metric(name) and len(words) == 1
+    return is_metric or metric_names.is_reward(name) or not _MEASURED_WORDS.isdisjoint(words)
 
 
 def _may_be_set(names: list[str]) -> bool:
     """Whether a line in a set-up belongs to it; `Episode: 1` below it does not."""
     if len(names) > 1:
-        return any(map(metric_names.is_setting, names))
+        return any(map(metric_names.is_setting, names)) and not any(map(_is_measured, names))
     (name,) = names
     is_total = len(metric_names.split_words(name)) > 1 or metric_names.step_axis(name) is None
     return metric_names.is_setting(name) or (is_total and not _is_measured(name))

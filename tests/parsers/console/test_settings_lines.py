@@ -41,6 +41,21 @@ def test_what_stands_below_a_set_up_is_measured() -> None:
     assert found.values("clip_ratio") == [0.1] * 8
 
 
+def test_a_step_or_a_result_ends_a_set_up() -> None:
+    """Without a blank line between them, in the first iteration as in all others."""
+    setup = "gamma: 0.99\nbatch_size: 64\n"
+    loop = "Iteration: {n}\nentropy: 0.6\nclip_fraction: 0.1\nreward: {n}.5\n"
+    found = read(setup + "".join(loop.format(n=n) for n in range(1, 6)))
+    assert {tag: len(values) for tag, values in found.values_by_step().items()} == dict.fromkeys(
+        ["Iteration", "entropy", "clip_fraction", "reward"], 5
+    )
+    assert read(f"{setup}lr=0.001 loss=0.5\n").values("loss") == [0.5]
+    assert read(f"{setup}entropy: 0.6\nclip_fraction: 0.1\n").points.keys() == {
+        "entropy",
+        "clip_fraction",
+    }
+
+
 @pytest.mark.parametrize("first", ["gamma: 0.99", "batch_size: 64", "device: cuda"])
 def test_one_such_name_alone_makes_no_set_up(first: str) -> None:
     """A script may print its discount with each update."""
