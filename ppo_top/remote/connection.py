@@ -12,11 +12,11 @@ import shlex
 import threading
 import time
 from collections.abc import Sequence
-from importlib.resources import files
 
 from ppo_top.files.wake_pipe import WakePipe
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.remote.address import RemotePath
+from ppo_top.remote.far_script import far_script
 from ppo_top.remote.mirror import Mirror
 from ppo_top.remote.protocol import ProtocolError, Request
 from ppo_top.remote.transfer import Transfer
@@ -192,11 +192,6 @@ class Connection:
                 f"{python} there is not Python 3.6 or newer: name one with --remote-python ({said})"
             )
         return f"cannot connect: {said or f'ssh ended with code {transfer.exit_code}'}"
-
-
-def far_script() -> bytes:
-    """The text of the script that runs there."""
-    return files("ppo_top.remote").joinpath("far_side.py").read_bytes()
 
 
 def _banner_text(transfer: Transfer) -> str:

@@ -22,7 +22,7 @@ from ppo_top.files.mirrors import MIRROR_PREFIX
 from ppo_top.parsers.file_names import is_file_name
 from ppo_top.paths import is_notebook, without_nested
 from ppo_top.remote.address import RemotePath
-from ppo_top.remote.far_side import checksum
+from ppo_top.remote.far_side.file_state import checksum
 from ppo_top.remote.protocol import (
     SIDE_SUFFIX,
     CheckpointList,

@@ -16,7 +16,7 @@ from ppo_top.catalogue.checkpoints import any_checkpoint_name
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.file_names import ANY_FILE_NAME
 from ppo_top.paths import NON_LOG_SUFFIXES, NOTEBOOK_SUFFIX, SKIPPED_FOLDERS
-from ppo_top.remote.far_side import CHUNK_BYTES, MARKER, MOST_CHECKPOINTS
+from ppo_top.remote.far_side.frames import CHUNK_BYTES, MARKER, MOST_CHECKPOINTS
 
 MAX_HEADER_BYTES = 1 << 16
 MAX_BODY_BYTES = CHUNK_BYTES + (1 << 16)

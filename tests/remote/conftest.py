@@ -8,4 +8,4 @@ import pytest
 @pytest.fixture(autouse=True)
 def no_alarm(monkeypatch: pytest.MonkeyPatch) -> None:
     """The script's own time limit would replace that of the tests."""
-    monkeypatch.setattr("ppo_top.remote.far_side.signal.alarm", lambda seconds: 0)
+    monkeypatch.setattr("ppo_top.remote.far_side.frames.signal.alarm", lambda seconds: 0)

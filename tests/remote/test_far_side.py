@@ -11,13 +11,27 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.remote.connection import far_script
+from ppo_top.remote import far_side
+from ppo_top.remote.far_script import LOADER, MODULES, far_script, far_texts
 from ppo_top.remote.protocol import FileData, FrameReader, Request, Swept
 from tests.support.installed_program import until
 from tests.support.sshd import old_python
 
 SMALL_MODULES = {
-    *("errno", "json", "os", "re", "select", "signal", "stat", "sys", "time", "typing", "zlib")
+    *(
+        "errno",
+        "json",
+        "os",
+        "re",
+        "select",
+        "signal",
+        "stat",
+        "sys",
+        "time",
+        "types",
+        "typing",
+        "zlib",
+    )
 }
 
 
@@ -26,8 +40,8 @@ def started(
 ) -> subprocess.Popen[bytes]:
     """A far side that has its request; it gives up when nothing happens for a while."""
     script = far_script()
-    assert b"SILENCE_S = 60\n" in script
-    script = script.replace(b"SILENCE_S = 60\n", b"SILENCE_S = %d\n" % silence_s)
+    assert b"SILENCE_S = 60" in script
+    script = script.replace(b"SILENCE_S = 60", b"SILENCE_S = %d" % silence_s)
     code = f"import sys;exec(sys.stdin.buffer.read({len(script)}))"
     process = subprocess.Popen(
         [python, "-u", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -39,15 +53,36 @@ def started(
 
 
 def test_the_script_is_of_the_language_of_python_3_6() -> None:
-    """And imports nothing but modules of that age, which load quickly."""
-    tree = ast.parse(far_script(), feature_version=(3, 6))
+    """And imports nothing but modules of that age, which load quickly, and its own."""
+    names = {
+        name
+        for text in [LOADER.format(texts=[]), *dict(far_texts()).values()]
+        for name in imported_modules(text)
+    }
+    assert names == SMALL_MODULES | {name for name, _ in far_texts()[:-1]}
+
+
+def imported_modules(text: str) -> list[str]:
+    """The modules that a text in the language of Python 3.6 imports."""
+    tree = ast.parse(text, feature_version=(3, 6))
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    names = [
+    return [
         each.name if isinstance(node, ast.Import) else str(node.module)
         for node in imports
         for each in node.names
     ]
-    assert set(names) == SMALL_MODULES
+
+
+def test_every_module_of_the_far_side_is_sent() -> None:
+    """In an order in which each finds there what it imports."""
+    assert far_side.__file__ is not None
+    paths = Path(far_side.__file__).parent.glob("*.py")
+    assert {path.stem for path in paths} - {"__init__"} == set(MODULES)
+    loaded: set[str] = set()
+    for name, text in far_texts():
+        own = {each for each in imported_modules(text) if each.startswith("ppo_top.")}
+        assert own <= loaded, name
+        loaded.add(name)
 
 
 def test_the_script_runs_on_python_3_6(tmp_path: Path) -> None:

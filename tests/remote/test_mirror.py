@@ -215,7 +215,7 @@ def test_what_cannot_be_read_is_told_and_costs_nothing_else(
 
     write(tmp_path / "b.log", b"z", "ab")
     with monkeypatch.context() as patch:
-        patch.setattr("ppo_top.remote.far_side.os.scandir", scandir)
+        patch.setattr("ppo_top.remote.far_side.log_lister.os.scandir", scandir)
         sides.sweep()
     assert sides.copies() == {"a/train.log": b"x", "b.log": b"yz"}
     assert sides.mirror.troubles == [f"node:{tmp_path}/a: input/output error"]

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ppo_top.remote.far_side import CHUNK_BYTES, MARKER, MOST_CHECKPOINTS
+from ppo_top.remote.far_side.frames import CHUNK_BYTES, MARKER, MOST_CHECKPOINTS
 from ppo_top.remote.protocol import (
     MAX_BANNER_BYTES,
     MAX_HEADER_BYTES,

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ppo_top.files.checkpoints import list_checkpoints
-from ppo_top.remote.far_side import MOST_CHECKPOINTS
+from ppo_top.remote.far_side.frames import MOST_CHECKPOINTS
 from ppo_top.remote.protocol import CheckpointList, Hello, ProtocolError, RemoteCheckpoint
 from tests.support.far_sides import JoinedSides
 from tests.support.remembered import Printed

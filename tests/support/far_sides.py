@@ -8,7 +8,8 @@ from io import BytesIO
 from pathlib import Path
 
 from ppo_top.remote.address import RemotePath
-from ppo_top.remote.far_side import MARKER, FarSide
+from ppo_top.remote.far_side.frames import MARKER
+from ppo_top.remote.far_side.main import FarSide
 from ppo_top.remote.mirror import Mirror
 from ppo_top.remote.protocol import Frame, FrameReader, Request
 
