@@ -47,13 +47,15 @@ FolderStamp = tuple[int, int, int]
 class FoundFile(NamedTuple):
     """A file that may be a log: `key` is its path below `root`, the PATH it was found in.
 
-    `is_explicit`: the PATH is this very file.
+    `is_explicit`: the PATH is this very file. `has_siblings`: it is, and other files in its folder
+    end as it does (`.log`), so it may be one of several runs.
     """
 
     path: str
     key: str
     root: str
     is_explicit: bool = False
+    has_siblings: bool = False
 
 
 class Folder:

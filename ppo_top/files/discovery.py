@@ -4,12 +4,13 @@ A directory is listed once, and again only when its own modification time change
 directories are checked every round, the others in turn, so that a tree of any size costs little.
 """
 
-# ruff: noqa: PTH116, PTH118, PTH119
+# ruff: noqa: PTH116, PTH118, PTH119, PTH122, PTH208
 # Paths stay strings here: an object for each would cost more than the system call.
 from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 import time
 from collections import deque
@@ -127,7 +128,7 @@ class Discovery:
             self.problems[root] = "not a regular file"
         elif root not in self._explicit_files:
             self.problems.pop(root, None)
-            found = FoundFile(root, os.path.basename(root), root, True)
+            found = FoundFile(root, os.path.basename(root), root, True, has_siblings(root))
             self._explicit_files[root] = found
             self._tree.found.append(found)
 
@@ -184,3 +185,19 @@ class Discovery:
         changed = folder.listed_stamp != (found.st_dev, found.st_ino, found.st_mtime_ns)
         if changed and self._clock() >= folder.next_listing:
             self._tree.list_folder(folder)
+
+
+def has_siblings(path: str) -> bool:
+    """Whether other files in a file's folder end as it does."""
+    folder, name = os.path.split(path)
+    suffix = _suffix(name)
+    try:
+        beside = os.listdir(folder) if suffix else []
+    except OSError:
+        return False
+    return any(_suffix(each) == suffix and each != name for each in beside)
+
+
+def _suffix(name: str) -> str:
+    """How a file's name ends, without the number of a rotated log."""
+    return os.path.splitext(re.sub(r"(?<=.)\.\d+$", "", name))[1]

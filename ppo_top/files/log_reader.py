@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import time
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppo_top.files.directory_tree import FoundFile
@@ -16,7 +15,7 @@ from ppo_top.files.file_trainings import FileTrainings
 from ppo_top.files.parser_guard import guarded
 from ppo_top.files.store_reader import StoreReader
 from ppo_top.files.tail import MAX_READ_BYTES, FileStamp, Tail, TailChunk
-from ppo_top.files.update import KnownLog, Source, SourceUpdate
+from ppo_top.files.update import KnownLog, Source, SourceUpdate, source_of
 from ppo_top.model import Batch, Points, Problem
 from ppo_top.parsers import FormatDetector, detect_by_content
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
@@ -38,17 +37,15 @@ FIRST_CHUNK_BYTES = 1 << 15
 class LogReader:
     """A file in a directory: a stream of bytes for a parser, or a store."""
 
-    def __init__(
-        self, path: str, key: str, root: str, detector: FormatDetector, is_explicit: bool = False
-    ) -> None:
-        self.key = key
-        self.found_file = FoundFile(path, key, root, is_explicit)
+    def __init__(self, found: FoundFile, detector: FormatDetector) -> None:
+        self.key = found.key
+        self.found_file = found
         self.source: Source | None = None
         self.rejected = False
         self.more = False
         self.changed_at = 0.0
         self.chunk_size = FIRST_CHUNK_BYTES
-        self.tail = Tail(path, rewritten=True)  # until its format says otherwise
+        self.tail = Tail(found.path, rewritten=True)  # until its format says otherwise
         self.has_reappeared = False
         """Whether an earlier file with this key was deleted: the first update is then a reset."""
         self._detector = detector
@@ -215,8 +212,7 @@ class LogReader:
         return None
 
     def _open_format(self, format_: Format, size: int, limit: int) -> SourceUpdate | None:
-        path, root = Path(self.tail.path), Path(self.found_file.root)
-        self.source = Source(self.key, path, root, format_)
+        self.source = source_of(self.found_file, format_)
         self.tail.rewritten = format_.rewritten
         if format_.store is not None:
             self._store = StoreReader(self.source, self.tail, format_.store)

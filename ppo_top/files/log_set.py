@@ -83,7 +83,7 @@ class LogSet:
         key = found.key
         if key in self._keys:
             key = f"{shown_path(found.root)}/{key}"
-        reader = LogReader(found.path, key, found.root, self._detector, found.is_explicit)
+        reader = LogReader(found._replace(key=key), self._detector)
         reader.has_reappeared = key in self._removed_keys
         known = self._memory.known_log(found) if self._memory is not None else None
         if known is not None and key == found.key and not reader.has_reappeared:

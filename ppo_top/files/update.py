@@ -19,7 +19,8 @@ STDIN_NAME = Path("standard input")
 class Source(NamedTuple):
     """A log: `key` is its path below its PATH (unique in a session), `root` that PATH.
 
-    `file` is what is read, where `path` only stands for one of the trainings in it.
+    `file` is what is read, where `path` only stands for one of the trainings in it. `has_siblings`
+    as in `FoundFile`.
     """
 
     key: str
@@ -27,11 +28,18 @@ class Source(NamedTuple):
     root: Path
     format: Format
     file: Path | None = None
+    has_siblings: bool = False
 
     @property
     def is_piped(self) -> bool:
         """Whether it came through standard input, and so cannot be read again."""
         return self.root == STDIN_NAME
+
+
+def source_of(found: FoundFile, format_: Format) -> Source:
+    """A file that was found as the log that it is."""
+    path, root = Path(found.path), Path(found.root)
+    return Source(found.key, path, root, format_, has_siblings=found.has_siblings)
 
 
 class SourceUpdate(NamedTuple):

@@ -20,7 +20,7 @@ from pathlib import Path
 
 from ppo_top.files.directory_tree import FoundFile, may_be_log
 from ppo_top.files.tail import FileStamp, file_stamp
-from ppo_top.files.update import KnownLog, SavedRun, SavedSource, Source
+from ppo_top.files.update import KnownLog, SavedRun, SavedSource, Source, source_of
 from ppo_top.model import State
 from ppo_top.model.plain import from_plain, to_plain
 from ppo_top.parsers.base import Format, claims_nothing
@@ -248,4 +248,4 @@ def _restored_source(saved: SavedSource, found: FoundFile) -> Source:
         cumulative=saved.cumulative,
         kept_open=saved.kept_open,
     )
-    return Source(found.key, Path(found.path), Path(found.root), kind)
+    return source_of(found, kind)

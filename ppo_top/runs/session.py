@@ -128,9 +128,8 @@ class Session:
     def _add_state(self, state: SourceState) -> None:
         source = state.source
         self._states[state.key] = state
-        self._groups.add_log(
-            state.key, str(source.path), str(source.root), state.format, state.facts
-        )
+        path, root = str(source.path), str(source.root)
+        self._groups.add_log(state.key, path, root, state.format, state.facts, source.has_siblings)
 
     def add_measurements(self, run: Run, values: Mapping[str, float], now: float) -> None:
         """Add what was measured of the machine (by tag of `machine.tsv`) at a unix time."""

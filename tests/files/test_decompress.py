@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from ppo_top.cli import main
 from ppo_top.files import decompress
 from ppo_top.files.decompress import MAX_EXPANSION, Decompressor
+from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
@@ -33,7 +34,7 @@ LINES = b"".join(b"step: %d | reward: %d.5\n" % (step, step) for step in range(1
 def read(path: Path, size: int = 1 << 16) -> ParserOutput:
     """A file as the follower reads it, to its end."""
     output = ParserOutput()
-    reader = LogReader(str(path), path.name, str(path.parent), detect_format)
+    reader = LogReader(FoundFile(str(path), path.name, str(path.parent)), detect_format)
     while reader.has_changed() or reader.more:
         update = reader.read_update(size)
         if update is not None:
@@ -97,7 +98,7 @@ def test_a_file_that_is_still_being_written_grows(kind: str, tmp_path: Path) -> 
     packed, path = PACK[kind](LINES), tmp_path / f"train.log.{kind}"
     half = len(packed) // 2
     path.write_bytes(packed[:half])
-    reader = LogReader(str(path), path.name, str(tmp_path), detect_format)
+    reader = LogReader(FoundFile(str(path), path.name, str(tmp_path)), detect_format)
     output = ParserOutput()
     for rest in (b"", packed[half:]):
         with path.open("ab") as file:

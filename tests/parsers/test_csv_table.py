@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.log_reader import LogReader
 from ppo_top.model import State
 from ppo_top.parsers import detect_format
@@ -318,7 +319,7 @@ def test_a_first_header_without_a_metric_is_waited_for(tmp_path: Path) -> None:
     """SB3's first dump may hold clocks only; the file is rewritten when the metrics appear."""
     path = tmp_path / "progress.csv"
     path.write_text("time/iterations,time/time_elapsed\n1,3\n")
-    file = LogReader(str(path), "progress.csv", str(tmp_path), detect_format)
+    file = LogReader(FoundFile(str(path), "progress.csv", str(tmp_path)), detect_format)
     assert file.read_update() is None
     assert not file.rejected
     rows = "1,,3\n2,21.5,4\n3,,5\n4,,6\n"

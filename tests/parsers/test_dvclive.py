@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.cli import main
+from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.dvclive import FORMAT, DvcLiveParser, claims, tag_of
@@ -30,7 +31,7 @@ TIMED = (BASE / "sick/dvclive/plots/metrics/entropy.tsv").read_bytes()
 def read(path: Path) -> ParserOutput:
     """A file as the follower reads it."""
     output = ParserOutput()
-    file = LogReader(str(path), path.name, str(path.parent), detect_format)
+    file = LogReader(FoundFile(str(path), path.name, str(path.parent)), detect_format)
     while (file.has_changed() or file.more) and (update := file.read_update()) is not None:
         assert update.source.format is FORMAT
         output.add_batch(update.batch)

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ppo_top.cli import main
+from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.log_reader import LogReader
 from ppo_top.model import Batch, State
 from ppo_top.parsers import detect_format, json_lines
@@ -318,7 +319,7 @@ def test_a_log_may_begin_with_its_settings(tmp_path: Path) -> None:
     """A first line that is no record yet is asked again when the file has grown."""
     path = tmp_path / "log.jsonl"
     path.write_text('{"config": {"lr": 0.1, "gamma": 0.9}}\n')
-    file = LogReader(str(path), "log.jsonl", str(tmp_path), detect_format)
+    file = LogReader(FoundFile(str(path), "log.jsonl", str(tmp_path)), detect_format)
     assert file.read_update() is None
     assert not file.rejected
     with path.open("a") as log:

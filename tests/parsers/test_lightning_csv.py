@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.cli import main
+from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from tests.support.parser_harness import ParserOutput
@@ -22,7 +23,7 @@ class FollowedTable:
     """A file, and all that the follower has read of it since it was last written anew."""
 
     def __init__(self, path: Path) -> None:
-        self._reader = LogReader(str(path), path.name, str(path.parent), detect_format)
+        self._reader = LogReader(FoundFile(str(path), path.name, str(path.parent)), detect_format)
         self.output = ParserOutput()
 
     def read(self) -> ParserOutput:

@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.cli import main
+from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.log_reader import LogReader
 from ppo_top.model import RunEnd, State
 from ppo_top.parsers import detect_format
@@ -232,7 +233,9 @@ def test_the_age_of_a_run_is_that_of_its_last_point(tmp_path: Path) -> None:
     """meta.yaml is as old as the start of the run."""
     folder = run_folder(tmp_path, status="1")
     (folder / "metrics" / "loss").write_text("1700000000000 0.5 5\n")
-    reader = LogReader(str(folder / "meta.yaml"), "run/meta.yaml", str(tmp_path), detect_format)
+    reader = LogReader(
+        FoundFile(str(folder / "meta.yaml"), "run/meta.yaml", str(tmp_path)), detect_format
+    )
     update = reader.read_update()
     assert update is not None
     assert update.mtime == 1_700_000_000.0

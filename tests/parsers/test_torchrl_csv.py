@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.torchrl_csv import FORMAT, TorchRlCsvParser, claims, tag_of
@@ -36,7 +37,7 @@ def test_every_tag_equals_what_was_logged() -> None:
     found: dict[str, object] = {}
     for path in sorted(RUN.rglob("scalars/**/*.csv")):
         read = ParserOutput()
-        file = LogReader(str(path), str(path.relative_to(RUN)), str(RUN), detect_format)
+        file = LogReader(FoundFile(str(path), str(path.relative_to(RUN)), str(RUN)), detect_format)
         while (file.has_changed() or file.more) and (gain := file.read_update()) is not None:
             assert gain.source.format is FORMAT
             read.add_batch(gain.batch)
@@ -92,7 +93,7 @@ def test_numbers_elsewhere_are_no_log(tmp_path: Path) -> None:
     """A table of two numbers counts only below `scalars`."""
     path = tmp_path / "data.csv"
     path.write_bytes(REWARD)
-    file = LogReader(str(path), "data.csv", str(tmp_path), detect_format)
+    file = LogReader(FoundFile(str(path), "data.csv", str(tmp_path)), detect_format)
     assert file.read_update() is None
     assert file.rejected
     assert tag_of("/runs/ppo/scalars/train/reward.csv") == "train/reward"

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.shared.stores.sqlite_snapshot import DatabaseBusy, SqliteSnapshot
@@ -365,7 +366,7 @@ def test_a_log_cut_anywhere() -> None:
 def test_each_run_of_a_database_is_a_source_of_its_own() -> None:
     """As if each run had its own folder next to the database."""
     path = database("closed")
-    feed = LogReader(str(path), "trackio/ppo.db", str(path.parent.parent), detect_format)
+    feed = LogReader(FoundFile(str(path), "trackio/ppo.db", str(path.parent.parent)), detect_format)
     keys = []
     while feed.has_changed() or feed.more:
         gain = feed.read_update()

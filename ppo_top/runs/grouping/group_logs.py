@@ -22,7 +22,7 @@ from ppo_top.files.update import STDIN_NAME
 from ppo_top.model import SourceFacts
 from ppo_top.paths import is_inside
 from ppo_top.runs.grouping.clusters import Cluster, CopyFinder, title_of
-from ppo_top.runs.grouping.locations import folders_above, has_others_of_its_kind
+from ppo_top.runs.grouping.locations import folders_above
 from ppo_top.runs.grouping.log_units import SETTINGS, LogEntry, LogUnit, units_of
 from ppo_top.runs.grouping.same_values import Likeness, compare
 from ppo_top.runs.grouping.ties import TieFinder
@@ -64,8 +64,6 @@ class RunGroups:
         self._roots: dict[str, tuple[str, str]] = {}
         self._id_of: dict[str, str] = {}
         """key -> id of the run to which a log belonged before"""
-        self._one_of_several: set[str] = set()
-        """keys of logs that were given by themselves, from folders that hold others like them"""
         self._versions: dict[str, int] = {}
         self._units: Mapping[str, LogUnit] = {}
         self._compared: dict[tuple[str, str], tuple[LogUnit, LogUnit, Likeness]] = {}
@@ -73,12 +71,21 @@ class RunGroups:
         self.is_stale = False
         """Whether the groups may be others than the last time."""
 
-    def add_log(self, key: str, path: str, root: str, format_: str, facts: SourceFacts) -> None:
-        """Add a log; `facts` may grow. `root` is the PATH that it was found in."""
-        log = self._logs[key] = LogEntry(key, _absolute(path), format_, facts)
+    def add_log(
+        self,
+        key: str,
+        path: str,
+        root: str,
+        format_: str,
+        facts: SourceFacts,
+        has_siblings: bool = False,
+    ) -> None:
+        """Add a log; `facts` may grow. `root` is the PATH that it was found in.
+
+        `has_siblings`: only this file was asked for, and others beside it end as it does.
+        """
+        self._logs[key] = LogEntry(key, _absolute(path), format_, facts, has_siblings)
         self._roots[key] = root, _absolute(root)
-        if log.path == self._roots[key][1] and has_others_of_its_kind(log.path):
-            self._one_of_several.add(key)
         self.is_stale = True
 
     def note(self, key: str) -> None:
@@ -97,7 +104,6 @@ class RunGroups:
         for key in keys:
             for table in (self._logs, self._roots, self._id_of, self._versions):
                 table.pop(key, None)
-            self._one_of_several.discard(key)
         self._compared.clear()
         self._copies.forget()
         self.is_stale = True
@@ -177,7 +183,7 @@ class RunGroups:
             # A file given by itself, or one of the runs in it: its folder stands for it.
             root, absolute = root.rpartition("/")[0] or ".", absolute.rpartition("/")[0] or "/"
         path = main.location.unit or main.home
-        is_one_of_several = shared[main.home] > 1 or log.key in self._one_of_several
+        is_one_of_several = shared[main.home] > 1 or log.may_be_one_of_several
         if not main.location.unit and is_one_of_several:
             path = re.sub(FILE_ENDING, "", log.path)
         if not is_inside(path, absolute):

@@ -3,11 +3,8 @@
 Paths are absolute, so that the answer is the same whichever directory is watched.
 """
 
-# ruff: noqa: PTH122, PTH208
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Collection, Sequence
 
 from ppo_top.model.named_tuple import NamedTuple
@@ -91,27 +88,6 @@ def locate_run(path: str, tags: tuple[str, ...] = (), use_writer: bool = True) -
         return RunLocation(join_folders(inner[:-2]), join_folders(inner), False, writer)
     home = join_folders(inner)
     return RunLocation(home, home if SINGLE_RUN_FILE.search(name) else "", True, writer)
-
-
-def has_others_of_its_kind(path: str) -> bool:
-    """Whether files beside a log are called as it is but for their names: each may be a run.
-
-    Only the file was asked for, and it is named as it would be in its folder.
-    """
-    folder, name = os.path.split(path)
-    kind = _kind_of_name(name)
-    if not kind or SINGLE_RUN_FILE.search(name):
-        return False
-    try:
-        beside = os.listdir(folder)
-    except OSError:
-        return False
-    return any(_kind_of_name(each) == kind and each != name for each in beside)
-
-
-def _kind_of_name(name: str) -> str:
-    """How a file's name ends, without the number of a rotated log."""
-    return os.path.splitext(re.sub(r"(?<=.)\.\d+$", "", name))[1]
 
 
 def _launch_location(folders: Sequence[str]) -> RunLocation | None:

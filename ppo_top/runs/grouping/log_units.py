@@ -17,6 +17,7 @@ from ppo_top.catalogue import (
 from ppo_top.model import Head, SourceFacts
 from ppo_top.runs.grouping.locations import (
     EVALUATION_NAME,
+    SINGLE_RUN_FILE,
     TRACKER_RUN_FOLDER,
     RunLocation,
     locate_run,
@@ -54,13 +55,20 @@ EVALUATION_MARK = "|evaluation"
 
 
 class LogEntry:
-    """A log to be grouped. `path` is absolute, `key` the path below its PATH."""
+    """A log to be grouped. `path` is absolute, `key` the path below its PATH.
 
-    def __init__(self, key: str, path: str, format_: str, facts: SourceFacts) -> None:
+    `may_be_one_of_several`: only this file was asked for, and files beside it seem to be of its
+    kind, so that it is named as it would be in its folder.
+    """
+
+    def __init__(
+        self, key: str, path: str, format_: str, facts: SourceFacts, has_siblings: bool = False
+    ) -> None:
         self.key = key
         self.path = path
         self.format = format_
         self.facts = facts
+        self.may_be_one_of_several = has_siblings and not SINGLE_RUN_FILE.search(self.name)
         self.is_decided = False
         """Whether it has to be put into a run although little is known of it."""
         self._located: tuple[tuple[str, ...], RunLocation] | None = None

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.log_reader import LogReader
 from ppo_top.model import State
 from ppo_top.parsers import detect_format
@@ -179,7 +180,7 @@ def test_a_run_was_written_when_its_last_point_was(tmp_path: Path) -> None:
     """The database is not touched for a point, and other runs of the store touch it as well."""
     path = copied(f"{OLD}/finished", tmp_path)
     os.utime(path, (1.0, 1.0))
-    feed = LogReader(str(path), "swanlog/runs.swanlab", str(tmp_path), detect_format)
+    feed = LogReader(FoundFile(str(path), "swanlog/runs.swanlab", str(tmp_path)), detect_format)
     gain = feed.read_update()
     while gain is not None and not gain.batch.points:
         gain = feed.read_update()
