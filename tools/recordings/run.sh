@@ -10,7 +10,7 @@ shift 2
 rm -rf /tmp/recording
 mkdir -p /tmp/recording
 ln -s "$venv" /tmp/recording/venv
-cp "$here"/*.py /tmp/recording/
+cp "$here"/*.py "$here"/*/*.py /tmp/recording/
 export OUT="$(cd "$here/../../tests/data" && pwd)" HOME=/tmp/recording USER=rl LOGNAME=rl WANDB_DISABLE_GIT=true
 export PATH=/tmp/recording/venv/bin:/usr/bin:/bin PYTHONDONTWRITEBYTECODE=1 OMP_NUM_THREADS=1
 cd /tmp/recording
