@@ -13,7 +13,7 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.coverage import SkippedRule
 from ppo_top.runs.reward_curve import RewardCurve
 from ppo_top.runs.rows.timeline import SavedTimeline, Timeline
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.source import SourceState
 
 
 class ClosedRun(NamedTuple):

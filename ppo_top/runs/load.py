@@ -25,7 +25,7 @@ from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.reading_progress import ReadingProgress
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.source import SourceState
 from ppo_top.settings import Settings
 from ppo_top.support import internal_errors
 from ppo_top.text.format import clean, plural

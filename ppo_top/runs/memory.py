@@ -29,7 +29,7 @@ from ppo_top.paths import join_key
 from ppo_top.runs.evaluation import ClosedRun
 from ppo_top.runs.liveness import LAST_STATES, StateFacts, state_facts, status_at
 from ppo_top.runs.run import KEEP_ROWS, Run
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.source import SourceState
 from ppo_top.settings import Settings
 from ppo_top.support.cache import RUN_PART, Cache, CachedText, verdict_scope
 

@@ -18,9 +18,7 @@ from ppo_top.model import ConfigValue, Finding, Profile
 from ppo_top.rules.coverage import SkippedRule
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
-from ppo_top.runs.console_notes import gather_notes
 from ppo_top.runs.evaluation import Evaluation
-from ppo_top.runs.machine_streams import MachineStream, machine_streams
 from ppo_top.runs.reward_curve import RewardCurve, extended_curve
 from ppo_top.runs.rows.row_judging import (
     BLOCK_ROWS,
@@ -31,9 +29,11 @@ from ppo_top.runs.rows.row_judging import (
 from ppo_top.runs.rows.row_merge import ConceptStream, RowMerger
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.rows.track import Track
-from ppo_top.runs.run_ends import deaths
-from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
+from ppo_top.runs.sources.console_notes import gather_notes
+from ppo_top.runs.sources.machine_streams import MachineStream, machine_streams
+from ppo_top.runs.sources.run_ends import deaths
+from ppo_top.runs.sources.source import SourceState
 from ppo_top.settings import Settings
 
 MAX_UNSEALED_ROWS = 64

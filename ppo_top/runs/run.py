@@ -18,8 +18,8 @@ from ppo_top.runs.evaluation import ClosedEvaluation, ClosedRun, Evaluation
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.ongoing_evaluation import OngoingEvaluation
 from ppo_top.runs.rows.timeline import Timeline
-from ppo_top.runs.run_ends import standing_ends
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.run_ends import standing_ends
+from ppo_top.runs.sources.source import SourceState
 from ppo_top.settings import Settings
 
 KEEP_ROWS = 32

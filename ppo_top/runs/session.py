@@ -14,7 +14,7 @@ from ppo_top.runs.grouping.group_logs import LogGroup, RunGroups
 from ppo_top.runs.judge_queue import JudgeQueue, Reports
 from ppo_top.runs.memory import RunMemory
 from ppo_top.runs.run import Run
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.source import SourceState
 from ppo_top.runs.workers import WorkerPool
 from ppo_top.settings import Settings
 

@@ -24,9 +24,9 @@ from ppo_top.runs.grouping.locations import EVALUATION_NAME
 from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
 from ppo_top.runs.rows.row_merge import ConceptStream
+from ppo_top.runs.rows.segments import StepMapping
 from ppo_top.runs.rows.timeline import EVALUATION_PREFIXES
-from ppo_top.runs.segments import StepMapping
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.source import SourceState
 
 MAX_STREAMS = 2_000
 """Tags judged per run; further ones are only kept and exported (some logs have a tag a sample)."""

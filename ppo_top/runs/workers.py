@@ -21,7 +21,7 @@ from ppo_top.model import SourceFacts
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.evaluation import ClosedRun
 from ppo_top.runs.run import KEEP_ROWS, Run
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.source import SourceState
 from ppo_top.settings import Settings
 from ppo_top.support.cores import usable_cores
 from ppo_top.text.format import clean

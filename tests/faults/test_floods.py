@@ -19,7 +19,7 @@ import pytest
 from ppo_top.files.follower import Follower
 from ppo_top.files.pipe_drain import PipeDrain
 from ppo_top.runs.session import Session
-from ppo_top.runs.source import MAX_CONSOLE_LINES
+from ppo_top.runs.sources.source import MAX_CONSOLE_LINES
 from ppo_top.settings import Settings
 from tests.cli.test_end_to_end import app_on, screen_text
 from tests.cli.test_end_to_end import until as seen

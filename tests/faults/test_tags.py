@@ -11,7 +11,7 @@ import pytest
 
 from ppo_top.cli import main
 from ppo_top.files.follower import Follower
-from ppo_top.runs.source import MAX_TAGS_KEPT
+from ppo_top.runs.sources.source import MAX_TAGS_KEPT
 from tests.cli.test_end_to_end import app_on, screen_text
 from tests.cli.test_end_to_end import until as seen
 from tests.support.installed_program import PEAK, Tool

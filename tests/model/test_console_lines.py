@@ -14,7 +14,7 @@ from ppo_top.model import Batch, State
 from ppo_top.model.console_lines import MAX_LINE_CHARS, ConsoleLine, ConsoleLines, LineBlock
 from ppo_top.parsers import console_format
 from ppo_top.runs.session import Session
-from ppo_top.runs.source import MAX_CONSOLE_LINES, SourceState
+from ppo_top.runs.sources.source import MAX_CONSOLE_LINES, SourceState
 from ppo_top.settings import Settings
 
 BLOCK = LineBlock(10, "one\ntwo\n\nfour", [None, 1, 1, 2])

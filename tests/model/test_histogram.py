@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ppo_top.files.update import Source, SourceUpdate
 from ppo_top.model import Batch, Histogram
 from ppo_top.parsers.tensorboard.parser import FORMAT
-from ppo_top.runs.source import MAX_HISTOGRAMS_KEPT, SourceState
+from ppo_top.runs.sources.source import MAX_HISTOGRAMS_KEPT, SourceState
 
 
 def test_counts_are_shared_out_by_width() -> None:

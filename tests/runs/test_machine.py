@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from ppo_top.model import Points, Series
-from ppo_top.runs.machine_streams import MachineStream
 from ppo_top.runs.run import Run
+from ppo_top.runs.sources.machine_streams import MachineStream
 from ppo_top.settings import Settings
 from ppo_top.settings.custom_rule import CustomRule
 from tests.support.growing_logs import WatchedDirectory

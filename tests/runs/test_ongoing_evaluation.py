@@ -17,7 +17,7 @@ from ppo_top.parsers.base import Format
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.ongoing_evaluation import MAX_UNSEALED_ROWS, OngoingEvaluation
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.source import SourceState
 from ppo_top.settings import Settings
 
 UPDATES = 36

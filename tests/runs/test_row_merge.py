@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ppo_top.model import Points, Series
 from ppo_top.runs.rows.row_merge import ConceptStream, MergedRow, RowMerger
-from ppo_top.runs.segments import StepMapping
+from ppo_top.runs.rows.segments import StepMapping
 
 NAN = math.nan
 

@@ -14,8 +14,8 @@ from ppo_top.model import Series
 from ppo_top.parsers import formats
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.runs.rows.row_merge import RowMerger
-from ppo_top.runs.source import SourceState
 from ppo_top.runs.source_selection import SourceSelection, select_sources
+from ppo_top.runs.sources.source import SourceState
 
 NAN = float("nan")
 StepValues = Sequence[tuple[int, float]]

@@ -11,7 +11,7 @@ from typing import Any
 from ppo_top.model import NO_STEP, UNKNOWN_SAMPLE, Finding, Mark, Sample, Series, Status
 from ppo_top.rules.engine.stats import Noise, noise_std
 from ppo_top.runs.run import Run
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.source import SourceState
 from ppo_top.views.judged_by import JudgedBy, judged_by
 from ppo_top.views.run_view import CheckRow, RunView
 

@@ -9,7 +9,7 @@ from ppo_top.runs.grouping.locations import EVALUATION_NAME, TRACKER_RUN_FOLDER
 from ppo_top.runs.grouping.log_units import TRACKER, LogEntry, LogUnit
 from ppo_top.runs.grouping.rotation import rotation
 from ppo_top.runs.grouping.same_values import compare, has_equal_heads
-from ppo_top.runs.short_names import is_copy_name
+from ppo_top.runs.grouping.short_names import is_copy_name
 
 MAX_TITLE_CHARS = 80
 """Of what a tracker calls a run; people put settings into it."""

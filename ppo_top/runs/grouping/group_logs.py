@@ -25,8 +25,8 @@ from ppo_top.runs.grouping.clusters import Cluster, CopyFinder, title_of
 from ppo_top.runs.grouping.locations import folders_above
 from ppo_top.runs.grouping.log_units import SETTINGS, LogEntry, LogUnit, units_of
 from ppo_top.runs.grouping.same_values import Likeness, compare
+from ppo_top.runs.grouping.short_names import short_names
 from ppo_top.runs.grouping.ties import TieFinder
-from ppo_top.runs.short_names import short_names
 from ppo_top.settings.run_patterns import NO_PATTERNS, RunPatterns
 
 SETTLED_ROW_COUNT = 3

@@ -17,12 +17,12 @@ from ppo_top.runs.grouping.locations import folders_above, is_in_line, path_dist
 from ppo_top.runs.grouping.log_units import CONSOLE, EVENTS, TRACKER, LogUnit
 from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.grouping.same_values import Likeness, has_same_clock
+from ppo_top.runs.grouping.short_names import is_copy_name
 from ppo_top.runs.grouping.unit_names import (
     named_units,
     pairs_of_one_name,
     units_by_folder_name,
 )
-from ppo_top.runs.short_names import is_copy_name
 
 JOINED_BY_USER = "joined in the settings"
 PRINTED = "its path or name is printed in the console"

@@ -15,7 +15,7 @@ from ppo_top.runs.grouping.locations import (
     path_distance,
 )
 from ppo_top.runs.grouping.log_units import LogUnit
-from ppo_top.runs.short_names import VAGUE
+from ppo_top.runs.grouping.short_names import VAGUE
 
 MAX_NAME_DISTANCE = 4
 """Most steps up and down between logs that are tied by their names."""

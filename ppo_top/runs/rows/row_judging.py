@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from ppo_top.model import NO_STEP, Mark, Row
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
-from ppo_top.runs.console_notes import GatheredNotes
-from ppo_top.runs.machine_streams import MachineStream
 from ppo_top.runs.rows.row_merge import ConceptStream, RowKey, RowMerger
 from ppo_top.runs.rows.timeline import Timeline
+from ppo_top.runs.sources.console_notes import GatheredNotes
+from ppo_top.runs.sources.machine_streams import MachineStream
 
 BLOCK_ROWS = 256
 """Most rows judged at once: what a block costs, whatever its length, is shared by so many."""

@@ -20,7 +20,7 @@ from typing import Any, Literal
 
 from ppo_top.model import UNKNOWN_SAMPLE, Series
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.runs.segments import HighestSteps, SegmentStarts, StepMapping, advance
+from ppo_top.runs.rows.segments import HighestSteps, SegmentStarts, StepMapping, advance
 
 RowKey = tuple[int, int]
 """(segment, step), by which rows are sorted."""

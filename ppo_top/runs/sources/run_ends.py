@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ppo_top.model import State
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.source import SourceState
 
 RESUMED_ROWS, RESUMED_AFTER_S = 3.0, 60.0
 """Another log goes on if it is so many usual rows ahead, and was written so many seconds later.

@@ -10,7 +10,7 @@ from collections.abc import Collection
 
 from ppo_top.catalogue import machine_tag
 from ppo_top.model import Series
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.source import SourceState
 
 SAME_MOMENT_S = 30.0
 """Devices are compared by measurements that are at most so far apart (seconds)."""

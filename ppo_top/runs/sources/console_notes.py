@@ -8,8 +8,8 @@ from operator import itemgetter
 
 from ppo_top.model import Series
 from ppo_top.rules.console_text import DEATH, LAST_WORDS, MAX_EVIDENCE_CHARS, TextEvidence
-from ppo_top.runs.run_ends import deaths
-from ppo_top.runs.source import SourceState
+from ppo_top.runs.sources.run_ends import deaths
+from ppo_top.runs.sources.source import SourceState
 
 END_OF_RUN_STEP = 1 << 62
 """The step of console evidence without a step in a run without points."""
