@@ -22,12 +22,12 @@ from typing import BinaryIO
 
 from ppo_top import parsers
 from ppo_top.files.discovery import Discovery
-from ppo_top.files.log_reader import LogReader
 from ppo_top.files.log_set import LogSet
 from ppo_top.files.mirrors import mirror_problems, shown_path
 from ppo_top.files.passed_over import PassedOver, notebooks_line, passed_over_lines
 from ppo_top.files.read_queue import MAX_CHUNK_BYTES, ChunkSizes, ReadQueue
-from ppo_top.files.stdin import StdinReader
+from ppo_top.files.reading.log_reader import LogReader
+from ppo_top.files.reading.stdin import StdinReader
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import Listing, LogMemory, PollResult, Source, SourceReader, SourceUpdate
 from ppo_top.files.wake_pipe import WakePipe

@@ -16,9 +16,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ppo_top.files.discovery import FoundFile
-from ppo_top.files.log_reader import LogReader
 from ppo_top.files.mirrors import shown_path
 from ppo_top.files.passed_over import EMPTY, PassedOver
+from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.files.rejected import RejectedFiles, rechecks_per_round
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, LogMemory, Source

@@ -16,7 +16,7 @@ from ppo_top.files.passed_over import (
     notebooks_line,
     passed_over_lines,
 )
-from ppo_top.files.stdin import with_unix_line_ends
+from ppo_top.files.reading.stdin import with_unix_line_ends
 from ppo_top.files.update import STDIN_NAME, Listing, PollResult
 from ppo_top.paths import PERMISSION_DENIED, unreachable_reason
 from ppo_top.runs.judge_queue import Reports

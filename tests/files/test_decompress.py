@@ -16,10 +16,10 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppo_top.cli import main
-from ppo_top.files import decompress
-from ppo_top.files.decompress import MAX_EXPANSION, Decompressor
 from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.log_reader import LogReader
+from ppo_top.files.reading import decompress
+from ppo_top.files.reading.decompress import MAX_EXPANSION, Decompressor
+from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 from tests.support.parser_harness import ParserOutput, cut_at

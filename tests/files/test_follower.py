@@ -176,7 +176,8 @@ def test_a_rejected_file_is_read_once(
     monkeypatch.undo()
     asked = []
     monkeypatch.setattr(
-        "ppo_top.files.log_reader.LogReader.read_update", lambda reader, *_: asked.append(reader)
+        "ppo_top.files.reading.log_reader.LogReader.read_update",
+        lambda reader, *_: asked.append(reader),
     )
     refused.write("# still none\n1\n")
     assert reader.poll_all() == {}
@@ -213,7 +214,7 @@ def test_a_rejected_file_that_is_unavailable_stays_rejected(
     with monkeypatch.context() as away:
         away.setattr("ppo_top.files.tail.Tail.has_changed", lambda tail: False)
         away.setattr(
-            "ppo_top.files.log_reader.LogReader.read_update",
+            "ppo_top.files.reading.log_reader.LogReader.read_update",
             lambda reader, *_: begun.append(reader),
         )
         assert reader.poll_all() == {}

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.files.stdin import NonBlockingStream, StdinReader, with_unix_line_ends
+from ppo_top.files.reading.stdin import NonBlockingStream, StdinReader, with_unix_line_ends
 from ppo_top.model import Batch
 from tests.support.installed_program import until
 from tests.support.number_log import FORMAT, NumberParser

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.files.store_reader import StoreReader
+from ppo_top.files.reading.store_reader import StoreReader
 from ppo_top.files.tail import Tail
 from ppo_top.files.update import Source, SourceUpdate
 from ppo_top.model import Batch, Points

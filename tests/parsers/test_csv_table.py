@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.log_reader import LogReader
+from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.model import State
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.log_reader import LogReader
+from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.dvclive import FORMAT, DvcLiveParser, claims, tag_of
 from tests.support.parser_harness import ParserOutput, feed_parser, parse_every_way

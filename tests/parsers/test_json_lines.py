@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.log_reader import LogReader
+from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.model import Batch, State
 from ppo_top.parsers import detect_format, json_lines
 from ppo_top.parsers.base import Format

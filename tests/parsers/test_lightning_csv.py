@@ -9,7 +9,7 @@ import pytest
 
 from ppo_top.cli import main
 from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.log_reader import LogReader
+from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from tests.support.parser_harness import ParserOutput
 from tests.support.recordings import DATA_FOLDER, comparable_columns, recorded_points

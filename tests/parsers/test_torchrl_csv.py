@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.log_reader import LogReader
+from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.torchrl_csv import FORMAT, TorchRlCsvParser, claims, tag_of
 from ppo_top.runs.grouping.locations import locate_run

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.log_reader import LogReader
+from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.shared.stores.sqlite_snapshot import DatabaseBusy, SqliteSnapshot
 from ppo_top.parsers.trackio import FORMATS, TrackioInboxParser, TrackioStore

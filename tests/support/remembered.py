@@ -12,7 +12,7 @@ from pathlib import Path
 from unittest import mock
 
 from ppo_top import cli
-from ppo_top.files.store_reader import StoreReader
+from ppo_top.files.reading.store_reader import StoreReader
 from ppo_top.files.tail import Tail
 from tests.support.installed_program import copy_of
 

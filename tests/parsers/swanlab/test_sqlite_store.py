@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.log_reader import LogReader
+from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.model import State
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.swanlab.sqlite_store import FORMATS, SwanlabStore

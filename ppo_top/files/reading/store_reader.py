@@ -11,7 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from ppo_top.files.parser_guard import guarded
+from ppo_top.files.reading.parser_guard import guarded
 from ppo_top.files.tail import FileStamp, Tail, file_stamp
 from ppo_top.files.update import Source, SourceUpdate
 from ppo_top.model import Batch

@@ -11,9 +11,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from ppo_top.files.directory_tree import FoundFile
-from ppo_top.files.file_trainings import FileTrainings
-from ppo_top.files.parser_guard import guarded
-from ppo_top.files.store_reader import StoreReader
+from ppo_top.files.reading.file_trainings import FileTrainings
+from ppo_top.files.reading.parser_guard import guarded
+from ppo_top.files.reading.store_reader import StoreReader
 from ppo_top.files.tail import MAX_READ_BYTES, FileStamp, Tail, TailChunk
 from ppo_top.files.update import KnownLog, Source, SourceUpdate, source_of
 from ppo_top.model import Batch, Points, Problem
@@ -22,7 +22,7 @@ from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
 from ppo_top.parsers.file_names import compression_of, without_compression
 
 if TYPE_CHECKING:
-    from ppo_top.files.decompress import Decompressor
+    from ppo_top.files.reading.decompress import Decompressor
 
 MAX_HEAD_BYTES = 16 * HEAD_BYTES
 """How much of a file is kept while no format claims it: a log may begin with pages of warnings."""
@@ -155,7 +155,7 @@ class LogReader:
         """What decompresses the file; loaded only where its name says that it is compressed."""
         if not compression_of(self.tail.path):
             return None
-        from ppo_top.files.decompress import decompressor_for
+        from ppo_top.files.reading.decompress import decompressor_for
 
         return decompressor_for(self.tail.path, self.tail.head)
 

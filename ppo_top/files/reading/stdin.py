@@ -9,9 +9,9 @@ from functools import partial
 from io import BufferedReader, RawIOBase
 from typing import TYPE_CHECKING, BinaryIO
 
-from ppo_top.files.file_trainings import FileTrainings
-from ppo_top.files.log_reader import FIRST_CHUNK_BYTES
-from ppo_top.files.parser_guard import guarded
+from ppo_top.files.reading.file_trainings import FileTrainings
+from ppo_top.files.reading.log_reader import FIRST_CHUNK_BYTES
+from ppo_top.files.reading.parser_guard import guarded
 from ppo_top.files.tail import MAX_READ_BYTES
 from ppo_top.files.update import STDIN_NAME, Source, SourceUpdate
 from ppo_top.model import Batch, RunEnd, State

@@ -1,0 +1,1 @@
+"""Reads a log, or standard input, with the parser of its format."""
