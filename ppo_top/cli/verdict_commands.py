@@ -77,7 +77,7 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_output_options(parser: argparse.ArgumentParser) -> None:
-    """In which form, and where to."""
+    """Options on the form of the answer, and where it goes."""
     add = parser.add_argument
     add(
         "--format",
@@ -97,7 +97,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_look_options(parser: argparse.ArgumentParser) -> None:
-    """At what, and for how long."""
+    """Options on what to look at, and for how long."""
     add = parser.add_argument
     add("--follow", action="store_true", help="keep running, one line per change")
     add(

@@ -52,7 +52,7 @@ def exit_code(runs: Iterable[Run], fail_on: Severity) -> int:
 
 
 class Beat:
-    """Emits an event every so many seconds: its reader can tell silence from death."""
+    """Emits an event every so many seconds, so that its reader can tell silence from death."""
 
     def __init__(self, seconds: float, emit: Callable[[RunEvent], None]) -> None:
         self._seconds, self._emit = seconds, emit

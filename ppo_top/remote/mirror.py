@@ -1,4 +1,4 @@
-"""A private folder that is kept like the logs of another machine; the only place they are put.
+"""A private folder that mirrors the logs of another machine, which are put nowhere else.
 
 A new file, or one that was replaced there, is written aside and renamed when it is whole; what a
 file gained is appended. Whatever the far side sends, nothing is touched outside the folder.
@@ -39,13 +39,13 @@ from ppo_top.remote.protocol import (
 )
 
 MIN_SKEW_S = 2.0
-"""A smaller difference of the clocks may be the way of the message."""
+"""A smaller difference between the clocks may be the message's time on the way."""
 MAX_TROUBLES = 20
 LOCK_NAME = ".lock"
 ABANDONED_S = 60.0
 """A younger folder may be about to be locked."""
 SPACE_SLACK = 1.25
-"""While a file is replaced there are two of it; beyond this the far side does not keep its word."""
+"""Times the space asked for: a file that is replaced is there twice. More breaks the protocol."""
 
 
 @dataclass(slots=True)

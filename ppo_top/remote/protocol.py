@@ -20,7 +20,7 @@ from ppo_top.remote.far_side.frames import CHUNK_BYTES, MARKER, MOST_CHECKPOINTS
 
 MAX_HEADER_BYTES = 1 << 16
 MAX_BODY_BYTES = CHUNK_BYTES + (1 << 16)
-"""Of compressed bytes, which may be more than the plain ones by a little."""
+"""Of compressed bytes, which may be slightly more than the plain ones."""
 MAX_BANNER_BYTES = 1 << 16
 """What a login script may print before the first frame."""
 MAX_NAME_BYTES, MAX_PATH_BYTES, MAX_PARTS = 255, 3000, 48
@@ -31,7 +31,7 @@ SIDE_SUFFIX = "-wal"
 
 
 class ProtocolError(Exception):
-    """Something came that the far side's script never sends."""
+    """The other machine sent what our script never sends."""
 
 
 class HaveFile(NamedTuple):
@@ -122,7 +122,7 @@ class CheckpointList(NamedTuple):
 
 
 class Gone(NamedTuple):
-    """A file is not there any more."""
+    """A file no longer exists."""
 
     root: int
     name: str

@@ -28,13 +28,13 @@ MIN_DROPPABLE_POINTS = 4_000
 """Runs smaller than this are not worth evicting."""
 
 RUN_COST_POINTS = 10_000
-"""As many points take as much memory as the rest of a run: rows, rules, console."""
+"""The memory of a run besides its points (rows, rules, console), as a number of points."""
 
 GROUPING_PAUSE_FACTOR = 20
-"""While there is more to read, logs are grouped for at most one part in so many of the time."""
+"""While there is more to read, grouping takes at most one part in so many of the time."""
 
 MAX_UNGROUPED_POINTS = 500_000
-"""More new points do not wait for that: they can only be judged and dropped as those of a run."""
+"""More new points do not wait for grouping: only those of a run can be judged and dropped."""
 
 
 class Session:
@@ -77,7 +77,7 @@ class Session:
         """Which files give nothing, and why: a line for each (of many with one reason, some)."""
 
     def apply(self, result: PollResult) -> None:
-        """Take in what a poll brought: the one way of new points, whoever polls."""
+        """Take in what a poll brought; points come in by no other way."""
         self.queue.reader_has_more = result.more
         restored = self._find_restored(result.known)
         for update in result.updates:
@@ -163,7 +163,7 @@ class Session:
             run.mark_changed(fresh)
 
     def _group_if_due(self) -> None:
-        """`_group`, but not all the time while there is more to read."""
+        """`_group`, but only now and then while there is more to read."""
         is_due = time.monotonic() >= self._next_grouping
         much = self._ungrouped_points > MAX_UNGROUPED_POINTS
         if is_due or much or not self.queue.reader_has_more:
@@ -269,7 +269,7 @@ class Session:
             excess += run.held_points
 
     def _release_reported(self) -> None:
-        """Report runs, those that were read first, and let go of them if too much is held."""
+        """While too much is held, report and release settled runs, newest (so read first) first."""
         held = [run for run in self.runs.values() if not run.is_partial]
         excess = sum(run.held_points + RUN_COST_POINTS for run in held) - self.max_points
         done = [run for run in held if run.is_settled and run.can_drop_history]

@@ -203,7 +203,7 @@ def _chains(sources: Iterable[SourceState], own: Mapping[str, str]) -> list[Sour
 
 
 def _in_order(sources: Iterable[SourceState]) -> list[list[SourceState]]:
-    """Files in order of creation; a log that does not go on where the one before ended, apart."""
+    """Files in order of creation, divided where a log does not continue the one before it."""
     found: list[list[SourceState]] = []
     for source in sorted(sources, key=lambda each: each.creation_order):
         before = found[-1][-1].facts if found else None
@@ -291,7 +291,7 @@ def _best_streams(
 
 
 def _with_reward(streams: list[ConceptStream]) -> list[ConceptStream]:
-    """The same; where there is nothing but evaluations, theirs is the reward that is judged."""
+    """The same streams; if only evaluations log a reward, theirs is the one that is judged."""
     if all(each.concept.startswith(EVALUATION_PREFIXES) for each in streams):
         for each in streams:
             if each.concept == "eval_reward_mean":

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 MIN_WAITING_POINTS = 200_000
-"""Workers are started when more points wait: these take a second to judge, a start 0.2 s."""
+"""Workers are started when more points than this wait: judging takes 1 s, starting one 0.2 s."""
 
 MIN_RUN_POINTS = 1_000
 """Judging a smaller run takes hardly longer than sending it."""
@@ -43,7 +43,7 @@ JOB_POINTS = 40_000
 
 MAX_WORKERS = 4
 MAX_DEATHS = 3
-"""After so many deaths of workers none is started any more."""
+"""After this many deaths of workers no more are started."""
 
 NICENESS = 10
 
@@ -82,12 +82,12 @@ class FinishedRun(NamedTuple):
 
 
 def worker_count(cores: float) -> int:
-    """How many workers there may be: with us they use half of the cores, but two if there are."""
+    """How many workers may run: with this process they use half of the cores, but at least two."""
     return min(MAX_WORKERS, max(2, int(cores / 2)) - 1) if cores >= 2 else 0
 
 
 class WorkerPool:
-    """Worker processes, started when they are needed first; a thread talks to each of them.
+    """Worker processes, started when they are first needed; a thread talks to each of them.
 
     `report` is a function of a module; workers get it by its name.
     """
@@ -117,7 +117,7 @@ class WorkerPool:
 
     @property
     def has_room(self) -> bool:
-        """Whether another job is welcome; with one too many, a worker never waits for the next."""
+        """Whether to offer a job; one more than there are workers, so that none has to wait."""
         is_usable = self._deaths < MAX_DEATHS and not self._closed
         return is_usable and len(self._jobs) < self._count
 
@@ -263,7 +263,7 @@ class WorkerPool:
             self.problems.append(f"{name}: the worker process died ({why}), judged without it")
 
     def _end(self, process: Popen[bytes]) -> int | None:
-        """Its exit code, unless it was us who ended it."""
+        """End a worker; returns its exit code, or None if it had not ended by itself."""
         code = process.poll()
         if code is None:
             with suppress(Exception):

@@ -27,16 +27,16 @@ from ppo_top.views.troubled_rows import (
 )
 
 NON_FINITE = "non-finite"
-"""The rule that finds numbers which are none."""
+"""The rule that finds NaN and infinities."""
 
 BEGINS_LOW = ("explained_variance",)
 """Metrics that are below their range in the first updates of every run."""
 
 SPENT_SHARES = {"entropy": 1e-3, "seq_entropy": 1e-3, "reward_std": 0.0}
-"""Metrics that stay above 0 in a healthy run -> the share of their highest that is as good as 0."""
+"""Metrics that stay above 0 in a healthy run -> the share of their highest that counts as 0."""
 
 SAY_NOTHING_WHEN_SETTLED = frozenset({"explained_variance", *SPENT_SHARES})
-"""Metrics that are no news out of their range where all returns are equal."""
+"""Metrics that say nothing outside their range where all returns are equal."""
 
 MEASURED_AT_ONCE = ("eval_reward_mean",)
 """Metrics of which one point is enough: the mean of several evaluation episodes."""
@@ -179,7 +179,7 @@ def _check_row(
 
 
 def _by_itself(run: Run, track: Track, seen: int, *, settled: bool) -> tuple[Status, str]:
-    """The status of a value by its range, and what there is to say of it."""
+    """The status of a value by its range alone, and a remark on it."""
     name, value = track.concept, track.values[seen - 1]
     status = colour(name, value, run.profile)
     if status is Status.OK and _is_spent(track, seen):
@@ -191,7 +191,7 @@ def _by_itself(run: Run, track: Track, seen: int, *, settled: bool) -> tuple[Sta
 
 
 def _is_spent(track: Track, seen: int) -> bool:
-    """Whether nothing is left of what should stay above 0; it never was below (a density's is)."""
+    """Whether nothing is left of what should stay above 0. A density's entropy may fall below."""
     share = SPENT_SHARES.get(track.concept)
     if share is None:
         return False
@@ -202,7 +202,7 @@ def _is_spent(track: Track, seen: int) -> bool:
 
 
 def _is_undefined(value: float, status: Status, opened: tuple[OpenFinding, ...]) -> bool:
-    """Whether it is no number, and no fault: the mean of nothing, the variance of equal returns."""
+    """Whether a NaN is no fault: the mean of nothing, the variance of equal returns."""
     if math.isfinite(value):
         return False
     return status is Status.OK or not any(each.finding.rule == NON_FINITE for each in opened)
@@ -270,7 +270,7 @@ def in_order_of_need(rows: Sequence[CheckRow]) -> list[CheckRow]:
 
 
 def _warms_up(name: str, status: Status) -> bool:
-    """Whether a value without a finding says little before there are some more."""
+    """Whether a value without a finding says little until there are more of them."""
     if name in MEASURED_AT_ONCE:
         return False
     return status is Status.OK or (status is Status.WATCH and name in BEGINS_LOW)

@@ -216,7 +216,7 @@ class BaseApp(DrawingApp):
             elif text:
                 self.show_toast(text)
         if ui.replay is None:
-            ui.look_at_runs(())
+            ui.mark_runs_seen(())
         self.notifier_ready = True
         self.checkpoint_lister.look()
         if first and ui.siblings.update(ui.session):

@@ -52,7 +52,7 @@ NO_FINDING = WorstFinding()
 
 
 class RunNews(NamedTuple):
-    """What may have changed since one last looked at a run."""
+    """What is marked in the list if it changed since the user last looked at a run."""
 
     verdict: Verdict
     state: State
@@ -175,7 +175,7 @@ class RunList:
         return [listed for listed in every if listed.matches(words)] if words else every
 
     def in_list_order(self, every: list[ListedRun]) -> list[ListedRun]:
-        """The runs that match the filter, as they stand below each other when unfolded."""
+        """The runs that match the filter, in the order of the unfolded list."""
         groups = self.group_by_experiment(self.filtered(every))
         return [listed for members in groups.values() for listed in members]
 
@@ -206,8 +206,8 @@ class RunList:
             self.marked.append(run_id)
         return run_id in self.marked
 
-    def look_at(self, listed: ListedRun) -> None:
-        """One looks at a run: what it is now is no news any more."""
+    def mark_seen(self, listed: ListedRun) -> None:
+        """The user looks at a run: its present state is no longer news."""
         self.seen[listed.id] = listed.news
 
     def _entry(self, listed: ListedRun, chosen: str) -> RunListEntry:

@@ -210,18 +210,18 @@ class UiState:
         self.alerts.pop(run_id, None)
         if run_id != self.chosen_run_id:
             if self.run_list.seen:
-                self.look_at_runs({self.chosen_run_id, run_id})
+                self.mark_runs_seen({self.chosen_run_id, run_id})
             self.chosen_run_id, self.scroll = run_id, 0
             self.chart.show_all_rows()
             self.cursors.setdefault(run_id, Cursor())
             others = [each for each in self.recent_run_ids if each != run_id]
             self.recent_run_ids = [run_id, *others][:MAX_RECENT_RUNS]
 
-    def look_at_runs(self, ids: Container[str]) -> None:
-        """What these runs are now is no news any more, nor what runs are that came since."""
+    def mark_runs_seen(self, ids: Container[str]) -> None:
+        """These runs as they are now, and which have appeared since, are no longer news."""
         for listed in self.listed_runs():
             if listed.id in ids or listed.id not in self.run_list.seen:
-                self.run_list.look_at(listed)
+                self.run_list.mark_seen(listed)
 
     def start_replay(self) -> None:
         """Set the cursor of the selected run to the start of the replay, once."""

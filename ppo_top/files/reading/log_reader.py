@@ -90,7 +90,7 @@ class LogReader:
         return self._store.read_stamp if self._store is not None else self.tail.read_stamp
 
     def skip(self, known: KnownLog) -> None:
-        """Do not read the file while it is as it is known; the first update is then a reset."""
+        """Leave the file unread until it changes; its first update is then a reset."""
         self.source = known.source
         self.has_reappeared = self._is_skipped = True
         self.tail.skip(known.saved.stamp)

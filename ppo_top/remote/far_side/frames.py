@@ -24,7 +24,7 @@ class FrameWriter:
     def __init__(self, out: BinaryIO) -> None:
         self.out = out
         self.next_beat = time.monotonic() + BEAT_S
-        self.told: Set[Tuple[int, str, str]] = set()
+        self.reported: Set[Tuple[int, str, str]] = set()
 
     def send(self, frame: str, body: bytes = b"", **fields: Any) -> None:
         """Send a frame; a write that nobody takes for a minute ends the process."""
@@ -43,10 +43,10 @@ class FrameWriter:
             self.next_beat = time.monotonic() + BEAT_S
             self.send("beat")
 
-    def tell(self, root: int, name: str, why: str) -> None:
+    def report(self, root: int, name: str, why: str) -> None:
         """Send once why a path is left out."""
-        if (root, name, why) not in self.told and len(self.told) < MOST_TROUBLES:
-            self.told.add((root, name, why))
+        if (root, name, why) not in self.reported and len(self.reported) < MOST_TROUBLES:
+            self.reported.add((root, name, why))
             self.send("trouble", r=root, p=name, why=why)
 
 

@@ -49,7 +49,7 @@ class LogLister:
         for number, root in enumerate(self.roots):
             for name, path, info in self.files(number, root):
                 if len(found) >= self.most_files:
-                    self.frames.tell(number, "", f"more than {self.most_files} files")
+                    self.frames.report(number, "", f"more than {self.most_files} files")
                 elif len(os.fsencode(name)) <= MOST_NAME_BYTES:
                     found[number, name] = path, info
         return found
@@ -124,7 +124,7 @@ class LogLister:
         except OSError as error:
             if error.errno not in MISSING:
                 self.unlisted.add((number, folder))
-                self.frames.tell(number, folder, (error.strerror or str(error)).lower())
+                self.frames.report(number, folder, (error.strerror or str(error)).lower())
 
     def is_unlisted(self, number: int, name: str) -> bool:
         """Whether a file is in a directory that could not be listed: it need not be gone."""

@@ -103,7 +103,7 @@ class FarSide:
         found = found[:: 1 + len(found) // (MOST_CHECKPOINTS + 1)]
         before = self.checkpoints.pop((number, folder), [])
         if sum(map(len, self.checkpoints.values())) + len(found) > self.most_files:
-            self.frames.tell(number, folder, "too many checkpoints")
+            self.frames.report(number, folder, "too many checkpoints")
             found = []
         if found:
             self.checkpoints[number, folder] = found
@@ -128,7 +128,7 @@ class FarSide:
                 else:
                     self.send_bytes(log, file)
         except OSError as error:
-            self.frames.tell(log.root, log.name, (error.strerror or str(error)).lower())
+            self.frames.report(log.root, log.name, (error.strerror or str(error)).lower())
 
     def send_bytes(self, log: FarLog, file: BinaryIO) -> None:
         """Send what a file gained, or all of it if it does not begin with what was sent."""
@@ -186,7 +186,7 @@ class FarSide:
             self.space += log.room - size
             log.room = size
             return True
-        self.frames.tell(log.root, log.name, "too large for the space that is left for copies")
+        self.frames.report(log.root, log.name, "too large for the space that is left for copies")
         return False
 
     # --- the whole ---------------------------------------------------------------------------

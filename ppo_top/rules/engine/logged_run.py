@@ -16,7 +16,7 @@ from ppo_top.rules.engine.terms import LLM_FAMILIES
 from ppo_top.rules.engine.update_steps import UpdateSteps
 
 SELF_PLAY_MEASURES = ("elo", "eval_win_rate")
-"""Metrics that serve as the reward in self-play, where rewards and wins need not become more."""
+"""Metrics that serve as the reward in self-play, where rewards and wins need not increase."""
 
 REWARD_CONCEPTS = (
     "reward_mean",
@@ -43,7 +43,7 @@ FULL_UPDATE_STEPS = 1000
 ACTOR_LOSSES = ("actor_loss", "policy_loss")
 
 CRITIC_LOSSES = ("value_loss", "critic_loss", "total_loss")
-"""Names of the critic's loss, in order of preference; of a learner of values it is the only one."""
+"""Names of the critic's loss, in order of preference; value-based algorithms have no other loss."""
 
 TRAINING_LOSSES = (*ACTOR_LOSSES, *CRITIC_LOSSES)
 """Metrics that are logged once training has started."""
@@ -52,7 +52,7 @@ UPDATE_METRICS = (*TRAINING_LOSSES, "approx_kl", "clip_fraction")
 """Metrics of updates: where one of them is logged, something is trained."""
 
 RESUMED_AFTER_ROWS = 20
-"""A log whose first row is more than this many rows' steps from 0 is of a resumed run."""
+"""A log that begins more than this many updates' steps above 0 is that of a resumed run."""
 
 MAX_ABS_VALUE = 1e60
 """Larger values are clipped to this, so that squares and products stay finite."""
@@ -191,7 +191,7 @@ class LoggedRun:
             self.first_step = mark.step
 
     def _count_steps(self, counter: str, mark: Mark, count: float | None) -> None:
-        """Follow how many steps an update takes; what counts losses has no values of its own."""
+        """Follow how many steps an update takes, by a counter; without a count, by updates."""
         if count is None:
             count = float(self.updates)
         self.update_steps.add(counter, float(mark.step), count)
@@ -240,7 +240,7 @@ class LoggedRun:
         ]
 
     def judged_as(self, concepts: tuple[str, ...]) -> tuple[str, ...]:
-        """Those of these metrics that are logged, with the one that serves as the reward for it."""
+        """Those of these metrics that are logged; for the mean reward, what serves as reward."""
         own = self.reward_concept or REWARD_CONCEPTS[0]
         named = (own if name == REWARD_CONCEPTS[0] else name for name in concepts)
         return tuple(name for name in named if name in self.histories)
@@ -338,6 +338,6 @@ class LoggedRun:
 
     @property
     def has_new_lesson(self) -> bool:
-        """Whether a curriculum has gone on: the task is another one than at the start."""
+        """Whether a curriculum has moved on: the task is not the one of the start."""
         lessons = self.histories.get("curriculum_stage")
         return lessons is not None and lessons.count > 0 and lessons.high > lessons.first[0]

@@ -76,14 +76,14 @@ class LogEntry:
     @property
     def location(self) -> RunLocation:
         """Where it belongs by its path; found again only when its tags are others."""
-        tags = self.tag_for_location
+        tags = self.tags_for_location
         if self._located is None or self._located[0] != tags:
             self._located = tags, locate_run(self.path, tags)
         return self._located[1]
 
     @property
-    def tag_for_location(self) -> tuple[str, ...]:
-        """The only tag of a log with a single one."""
+    def tags_for_location(self) -> tuple[str, ...]:
+        """The tag of a log with a single one, else nothing: others do not tell where it belongs."""
         return tuple(self.facts.heads) if len(self.facts.heads) == 1 else ()
 
     @property
@@ -190,7 +190,7 @@ class LogUnit:
         return None if family == UNKNOWN_FAMILY else family in TEXT_FAMILIES
 
     def trains_the_same(self, other: LogUnit) -> bool:
-        """Whether it is not so that one trains a language model, and the other none."""
+        """False if one trains a language model and the other does not."""
         kinds = {self.trains_text, other.trains_text}
         return kinds != {True, False}
 
@@ -203,7 +203,7 @@ class LogUnit:
         return abs(self.start - other.start) <= limit
 
     def competes_with(self, other: LogUnit) -> bool:
-        """Whether both hold what a training has once."""
+        """Whether both hold a log that a training has only once."""
         return any(self._competes_in(kind, other) for kind in self.kinds & other.kinds)
 
     def _competes_in(self, kind: str, other: LogUnit) -> bool:
@@ -291,7 +291,7 @@ def _locations(logs: Iterable[LogEntry]) -> dict[str, RunLocation]:
         if log.format == EVENTS:
             folders.add(log.folder)
         if location.writer:
-            tags.setdefault(location.writer, set()).update(log.tag_for_location)
+            tags.setdefault(location.writer, set()).update(log.tags_for_location)
     for path, location in found.items():
         writer = location.writer
         if writer and writer not in folders and len(tags[writer]) < 2:

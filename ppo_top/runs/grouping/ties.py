@@ -49,7 +49,7 @@ Compare = Callable[[LogUnit, LogUnit], Likeness]
 
 
 class TieFinder:
-    """Ties units to clusters; `compare` may remember what it was asked."""
+    """Ties units into clusters; `compare` may remember what it was asked."""
 
     def __init__(self, units: Sequence[LogUnit], compare: Compare) -> None:
         self._units = units
@@ -96,7 +96,7 @@ class TieFinder:
         return any(ours.split_as != theirs.split_as for ours, theirs in self._pairs(one, other))
 
     def _fit(self, one: LogUnit, other: LogUnit) -> bool:
-        """Whether nothing speaks against it that the clusters of two units are one run."""
+        """Whether nothing speaks against joining the clusters of two units."""
         return not self._is_split(one, other) and all(
             not ours.competes_with(theirs)
             and ours.started_with(theirs)
@@ -156,7 +156,7 @@ class TieFinder:
                 self._join(one, other, SAME_VALUES)
 
     def _is_same_training(self, one: LogUnit, other: LogUnit) -> bool:
-        """Whether equal values show it; they are compared last, for that takes longest."""
+        """Whether equal values show it; asked last, for comparing takes longest."""
         if one.competes_with(other):
             return _is_same_output(one, other) and self._compare(one, other).is_certain
         if one.home == other.home:

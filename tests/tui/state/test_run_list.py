@@ -363,7 +363,7 @@ def test_a_run_that_changed_since_one_looked_is_marked(
     age_alike(tmp_path)
     ui = make_ui_state(tmp_path / "runs")
     ui.run_list.fold_seeds = False
-    ui.look_at_runs(())
+    ui.mark_runs_seen(())
     first, other = (entry.id for entry in take_snapshot(ui).entries)
     ui.choose_run(first)
 

@@ -32,11 +32,11 @@ FINITE_POINTS_TO_CLEAR = 3
 
 
 COUNTS = ("step", *TRAINER_COUNTERS, "time_elapsed")
-"""What only counts: where it is no number, a line is damaged."""
+"""Mere counters: one that is not a number shows a damaged line, not a fault of the training."""
 
 
 def _is_fault(run: RuleContext, concept: str, value: float, limits: RuleLimits) -> bool:
-    """Whether a NaN or infinity is one, and not the mean of nothing."""
+    """Whether a NaN or infinity is a fault, and not the mean of nothing."""
     if may_be_nan(concept, value) or concept in COUNTS:
         return False
     if math.isinf(value) and concept.startswith("tag:") and concept not in run.histories:
@@ -49,7 +49,7 @@ def _is_fault(run: RuleContext, concept: str, value: float, limits: RuleLimits) 
 
 
 def _is_mean_of_some(run: RuleContext, concept: str, limits: RuleLimits) -> bool:
-    """Whether a mean over episodes that is NaN is one of some, and not of none."""
+    """Whether a NaN mean over episodes is that of some episodes, and not of none."""
     history = run.histories.get(concept)
     if history is None:  # no episode may have ended yet
         patient = concept not in REWARD_CONCEPTS or run.updates <= limits["never"]
@@ -108,9 +108,9 @@ def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _reward_first(run: RuleContext, fresh: list[str]) -> list[str]:
-    """What is to be named: the reward first, for what it is made of is a cause of the rest.
+    """The metrics to name, the reward first, whose parts are a cause of the rest.
 
-    Beside a fault it is one too, with the length of episodes, unless it is often undefined.
+    Beside a fault, a reward or episode length that turned NaN counts as one, too.
     """
     rewards = [name for name in REWARD_CONCEPTS if name in fresh or run.turned_non_finite(name)]
     lengths = ["ep_len"] if "ep_len" not in fresh and run.turned_non_finite("ep_len") else []

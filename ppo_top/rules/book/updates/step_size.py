@@ -163,7 +163,7 @@ def _clipping_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -
     return max(block.high("clip_fraction"), both_sides) <= limits["clear"]
 
 
-def _kl_stays_below_red(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _kl_stays_below_warn(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     return block.size("approx_kl") <= _kl_limit(run, limits, "warn")
 
 
@@ -230,7 +230,7 @@ RULES = (
         concepts=("approx_kl",),
         assess=kl_spike,
         asks_about=("kl-high",),
-        stays_calm=_kl_stays_below_red,
+        stays_calm=_kl_stays_below_warn,
         families=POLICY_GRADIENT,
         limits={
             "points": 20,
