@@ -82,14 +82,14 @@ class Discovery:
     def folder_stamps(self) -> dict[str, FolderStamp | None]:
         """path -> stamp of each directory when it was listed; None: it has to be listed again.
 
-        What a file is called that was given by itself depends on those beside it.
+        So are the folders of files that were given by themselves, for `has_siblings`.
         """
         beside = {str(Path(file).absolute().parent) for file in self._explicit_files}
         listed = {path: folder.listed_stamp for path, folder in self._tree.folders.items()}
         return {path: folder_stamp(path) for path in beside} | listed
 
     def pop_passed_over_changed(self) -> bool:
-        """Whether other files are passed over than at the last call."""
+        """Whether the files passed over are others than at the last call."""
         changed, self._tree.passed_over_changed = self._tree.passed_over_changed, False
         return changed
 

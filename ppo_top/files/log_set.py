@@ -27,8 +27,8 @@ from ppo_top.parsers import FormatDetector
 RECENT_LOG_S = 600.0
 """A log that changed within this time is checked in every round."""
 MAX_LOGS_OF_A_RUN = 32
-"""A folder with more logs is not that of one run: there each is left unopened for itself. In one
-with fewer a log that is written has all read: settings and earlier logs of a run that lasts weeks.
+"""A folder with more logs than this is not that of one run: each old log stays unopened. In others
+all are opened once one is written, for a run that lasts weeks has settings and earlier logs there.
 """
 MAX_REMOVED_KEYS = 100_000
 """How many names of deleted logs are remembered, in case they come back."""
@@ -125,12 +125,12 @@ class LogSet:
         return removed
 
     def reject(self, reader: LogReader) -> None:
-        """Drop a file that is no log, unless it begins with other bytes one day."""
+        """Drop a file that is no log; it is tried again should it ever begin with other bytes."""
         self._discard(reader)
         self._rejected.add(reader.found_file, reader.tail)
 
     def pop_rejected_changed(self) -> bool:
-        """Whether other files are no logs than at the last call."""
+        """Whether the files that are no logs are others than at the last call."""
         changed, self._rejected.has_changed = self._rejected.has_changed, False
         return changed
 
@@ -180,7 +180,7 @@ class LogSet:
         return reader.has_changed() and not self.is_inactive(reader)
 
     def is_inactive(self, reader: LogReader) -> bool:
-        """Whether a log is left unopened for its age."""
+        """Whether a log is left unopened because of its age."""
         if self._is_active(reader):
             return False
         beside = self._folders.get(os.path.dirname(reader.tail.path), {})

@@ -29,7 +29,7 @@ IGNORED_SIGNALS = (
     signal.SIGTTIN,
     signal.SIGTTOU,
 )
-"""What a terminal sends: this process outlives it."""
+"""Signals that a terminal sends: this process outlives it."""
 
 
 class PipeDrain:
@@ -62,7 +62,7 @@ class PipeDrain:
 
 
 def _leave_terminal(keep: set[int]) -> None:
-    """Hold nothing of the terminal's, so that it can be closed, and hear none of its signals."""
+    """Let go of the terminal, so that it can be closed, and ignore its signals."""
     os.setsid()
     for number in IGNORED_SIGNALS:
         signal.signal(number, signal.SIG_IGN)

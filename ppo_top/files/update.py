@@ -62,7 +62,7 @@ class SourceUpdate(NamedTuple):
 
 
 class SavedSource(NamedTuple):
-    """A log of a run that was judged before: all that is needed of it but its points."""
+    """A log of a run that was judged before: all that is needed of it except its points."""
 
     key: str
     stamp: FileStamp

@@ -37,7 +37,7 @@ MIN_AGE_S = 2.0
 
 
 def answer_parts(style: OutputStyle) -> list[str]:
-    """The texts of each run of which what is printed in a style is made."""
+    """The parts of a run's report that printing in this style needs."""
     if style.format != "text":
         return [JSON_PART]
     return [TEXT_PART, SKIPPED_PART] if style.verbose else [TEXT_PART]
@@ -112,7 +112,7 @@ def restored_summary(text: str) -> tuple[RunSummary, StateFacts]:
 
 
 def run_report(identity: RunIdentity, summary: RunSummary, texts: Mapping[str, str]) -> RunReport:
-    """The report on a run, of its texts by part."""
+    """The report on a run, from its texts by part."""
     parts = (JSON_PART, TEXT_PART, SKIPPED_PART, FACTS_PART)
     json_text, text, skipped, facts = (texts.get(part, "") for part in parts)
     return RunReport(identity, summary, json_text, text, skipped, facts)

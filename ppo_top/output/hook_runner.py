@@ -23,7 +23,7 @@ from ppo_top.text.format import clean, duration, plural
 MAX_PROCESSES = 4
 """Commands that run at a time."""
 MAX_WAITING = 100
-"""Commands that wait; when there are more, the oldest is given up."""
+"""Commands that wait; beyond this number the oldest is dropped."""
 TIME_LIMIT_S = 30.0
 """A command that takes longer is asked to end (SIGTERM)."""
 GRACE_S = 2.0
@@ -32,7 +32,7 @@ MAX_OUTPUT_BYTES = 64 * 1024
 """Read of a command's output, of which only the last line is told, and only if it fails."""
 MAX_LINE_CHARS = 300
 POLL_S = 0.05
-"""How often the end of a command is looked for."""
+"""How often commands are checked for their end."""
 
 
 class HookCall(NamedTuple):
@@ -73,7 +73,7 @@ class HookRunner:
             return self._changed.wait_for(lambda: not (self._busy or self._waiting), seconds)
 
     def close(self) -> None:
-        """Give up what waits, and end what runs after a moment."""
+        """Drop what waits, and end what runs, after a moment."""
         with self._changed:
             self._is_closed = True
             left = len(self._waiting)

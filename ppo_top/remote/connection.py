@@ -29,7 +29,7 @@ SSH_OPTIONS = (
     *("-o", "ClearAllForwardings=yes"),
 )
 RETRY_PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
-"""Before the connection is tried again; the last one from then on."""
+"""Before each further attempt to connect; the last one is repeated."""
 MAX_SHOWN = 80
 """Characters shown of what a login shell prints."""
 
@@ -105,7 +105,7 @@ class Connection:
 
     def _run(self) -> None:
         try:
-            while not self._is_stopping and self._is_wanted_again():
+            while not self._is_stopping and self._try_to_connect():
                 self.settled.set()
                 pause = RETRY_PAUSES_S[min(self._attempts, len(RETRY_PAUSES_S) - 1)]
                 self._attempts += 1
@@ -115,8 +115,8 @@ class Connection:
         finally:
             self.settled.set()
 
-    def _is_wanted_again(self) -> bool:
-        """Connect until that fails; whether to try it again."""
+    def _try_to_connect(self) -> bool:
+        """Connect, until the connection ends; returns whether to try again."""
         try:
             self._connect()
         except ConnectionFailed as error:

@@ -14,13 +14,13 @@ from ppo_top.remote.mirror import Mirror
 from ppo_top.remote.protocol import FrameReader, Swept
 
 BANNER_S = 15.0
-"""Something was printed, and this much later still nothing of ours."""
+"""After something else was printed, how long to wait for the first frame."""
 START_S = 45.0
-"""The longest way to the first frame: jump hosts, a slow file system."""
+"""How long the first frame may take: jump hosts, a slow file system."""
 SILENCE_S = 30.0
 """The far side says something every few seconds; after as much silence the connection is dead."""
 BEAT_S = 20.0
-"""How often the far side is told that somebody is here."""
+"""How often we tell the far side that somebody is here."""
 READ_BYTES = 1 << 18
 MAX_BYTES_PER_S, MAX_FRAMES_PER_S = 200e6, 20_000.0
 """A far side that sends more has to wait."""

@@ -16,7 +16,7 @@ LAST_ERROR = "last-error"
 
 
 TRACEBACK = "Traceback (most recent call last)"
-"""What a crash is named by until its error is known."""
+"""What names a crash until its error is known."""
 
 
 STOPPED_BY_HAND = "KeyboardInterrupt"

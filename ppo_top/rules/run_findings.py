@@ -45,12 +45,12 @@ class RunFindings:
         return self.all[place] if place is not None else None
 
     def open_by_id(self, rule: str) -> Finding | None:
-        """The open finding of a rule; None also of one that is muted."""
+        """The open finding of a rule; None, too, if the rule is muted."""
         index = self._book.index.get(rule)
         return self.open_of(index) if index is not None else None
 
     def add_assessment(self, index: int, assessment: Assessment | None, *, held: bool) -> None:
-        """What a rule says of the newest row; a finding that is `held` does not clear by it."""
+        """Take in what a rule says of the newest row; a finding that is `held` does not clear."""
         run, selected, persistence = self._run, self._book.rules[index], self.persistences[index]
         if (assessment is None or not assessment.level) and not persistence.is_alert:
             return
@@ -174,7 +174,7 @@ class RunFindings:
         )
 
     def _metrics_of(self, rule: Rule) -> tuple[str, ...]:
-        """What it judges, of what is logged; all of it where the lack is the finding."""
+        """The logged metrics that a rule judges; all of them if their absence is found."""
         others = self._run.judged_as(rule.judged_at or ())[:1]
         return self._run.judged_as(rule.concepts) or others or rule.concepts
 

@@ -14,7 +14,7 @@ MIN_JUDGE_S = 0.004
 """Minimum time to judge a run in one call (seconds), so that each call makes progress."""
 
 LOOK_AT_ENDS_S = 5.0
-"""How often silent runs are looked at, to see whether they are over."""
+"""How often silent runs are checked, to see whether they are over."""
 
 MIN_SILENT_S = 60.0
 """Workers judge runs whose logs were not written for so long: those come back without points."""
@@ -39,7 +39,7 @@ class Reports(NamedTuple):
 
 
 class JudgeQueue:
-    """Judges the runs of a session, of which it is told nothing else.
+    """Judges the runs of a session, and knows nothing else of it.
 
     `ended`: all runs are over, whatever the clock says.
     """
@@ -132,7 +132,7 @@ class JudgeQueue:
         return run.can_be_sent and (self.reports is not None or silent_s > MIN_SILENT_S)
 
     def _note_silent_runs(self) -> None:
-        """Find, now and then, the runs that have ended without a word."""
+        """Now and then find the runs that ended without saying so."""
         now = time.monotonic()
         if now < self._next_look_at_ends:
             return

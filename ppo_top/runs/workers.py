@@ -82,7 +82,7 @@ class FinishedRun(NamedTuple):
 
 
 def worker_count(cores: float) -> int:
-    """How many workers may run: with this process they use half of the cores, but at least two."""
+    """How many workers may run: half of the cores less this process; one on two or three cores."""
     return min(MAX_WORKERS, max(2, int(cores / 2)) - 1) if cores >= 2 else 0
 
 

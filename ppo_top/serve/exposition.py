@@ -17,7 +17,7 @@ from ppo_top.serve.fleet import ExportedRun, ExportLimits, Fleet, Look, chosen_r
 from ppo_top.serve.metric_families import FleetCollector
 
 REUSE_S = 1.0
-"""An answer is used again for so long: many scrapers cost no more than one."""
+"""How long an answer is reused, so that many scrapers cost no more than one."""
 
 MAX_KEPT_ANSWERS = 16
 
@@ -86,7 +86,7 @@ def _accepted(accept_encoding: str) -> set[str]:
 
 
 def reports_text(reports: Iterable[RunReport]) -> str:
-    """Reports in the classic format, once: the metrics that a run is named in.
+    """Reports in the classic format, once: only the metrics that name a run.
 
     The others tell of a loop that looks again; here is none.
     """

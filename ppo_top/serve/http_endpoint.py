@@ -63,7 +63,7 @@ class HttpEndpoint(ThreadingMixIn, BaseServer):
         self._thread.start()
 
     def stop(self) -> None:
-        """Listen no more; requests that are being answered are not waited for."""
+        """Stop listening, without waiting for requests that are being answered."""
         self.shutdown()
         self._listener.close()
 
@@ -114,11 +114,11 @@ class HttpEndpoint(ThreadingMixIn, BaseServer):
         request.close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that went away, or one without a certificate, is no event."""
+        """Say nothing of a client that went away or has no certificate."""
 
 
 def _shut_down(request: socket.socket, how: int = socket.SHUT_RDWR) -> None:
-    """End a connection; of an encrypted one that below it, which waits for no peer."""
+    """End a connection; if it is encrypted, the one below, which does not wait for the peer."""
     with suppress(OSError):
         socket.socket.shutdown(request, how)
 
@@ -196,4 +196,4 @@ class _RequestHandler(BaseHTTPRequestHandler):
         return self.server_version
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: scrapes come all day."""
+        """Log nothing: scrapes come all day."""

@@ -83,7 +83,7 @@ class FleetCollector(Collector):
         self._for_textfile = for_textfile
 
     def describe(self) -> Iterable[Metric]:
-        """Every family that there may be: so a scrape can ask for some by their names."""
+        """Every possible family, so that a scrape can ask for some by name."""
         for name, text in (RUN_HELP | FLEET_HELP).items():
             yield _metric(name, text)
         for name in concepts():

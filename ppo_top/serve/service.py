@@ -1,4 +1,4 @@
-"""`ppo-top serve` as a whole: what it opens, what it says, and how it ends."""
+"""`ppo-top serve` as a whole: what it opens, prints, and how it ends."""
 
 from __future__ import annotations
 

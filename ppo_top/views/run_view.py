@@ -117,7 +117,7 @@ def make_run_view(
 ) -> RunView:
     """A run as it was when `row` was its newest row (None: at its end).
 
-    `status` is that of now, for which somebody asked the clock and the processes (`run_status`);
+    `status` is the present one, by the clock and the processes (`run_status`);
     without it a run is live unless its logs say that it has ended. Where no curves are drawn it
     does without panels.
     """

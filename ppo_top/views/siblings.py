@@ -24,10 +24,10 @@ if TYPE_CHECKING:  # a report that is printed again needs no run
     from ppo_top.runs.run import Run
 
 MIN_OTHERS = 4
-"""Beside fewer others nothing is said."""
+"""With fewer siblings nothing is said."""
 
 MIN_LENGTH = 0.97
-"""Others have come at least so far, as a part of the run's steps."""
+"""How far siblings must have come, as a share of the run's steps."""
 
 WINDOWS = 16
 """Parts of the steps so far; the last quarter are four of them."""

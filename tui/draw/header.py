@@ -24,7 +24,7 @@ MAX_LOST_CELLS = 40
 
 GAP_CELLS = len(" · ")
 MIN_NAME_CELLS = 8
-"""A shorter beginning and end of a run's name tell it from no other."""
+"""Cut any shorter, a run's name does not tell it from others."""
 
 
 def draw_header(snap: Snapshot, cells: int) -> StyledLine:
@@ -61,7 +61,7 @@ def position_text(snap: Snapshot) -> StyledLine:
 
 
 def past_banner(snap: Snapshot, cells: int) -> StyledLine:
-    """A line over the whole width: what is seen is not what is now, and how to get back."""
+    """A line over the whole width: this is the past, and how to get back to the present."""
     state, view = snap.playback_state, snap.view
     if state is None or state.replay or view is None or view.at_end or view.row is None:
         return ()

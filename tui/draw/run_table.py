@@ -42,7 +42,7 @@ def _name_cells(entry: RunListEntry) -> int:
 
 
 def _seeds_text(entry: RunListEntry) -> str:
-    """What stands behind a name: how many seeds it is, or that it is a copy of another run."""
+    """What follows a name: how many seeds it stands for, or that the run is a copy of another."""
     return f" ×{entry.seeds}" if entry.seeds > 1 else " copy" if entry.is_copy else ""
 
 
@@ -146,7 +146,7 @@ def _entry(
 
 
 def _note(entry: RunListEntry, symbols: Symbols) -> Span:
-    """The cell before a run: chosen for comparing, or changed since one looked at it."""
+    """The cell before a run: chosen for comparing, or changed since the user looked at it."""
     if entry.marked:
         return symbols.pinned, "match"
     return (symbols.changed, "info") if entry.changed else (" ", "")

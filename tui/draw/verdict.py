@@ -32,7 +32,7 @@ MIN_ONE_LINE_CELLS = 100
 MAX_FIXES = 3
 
 _REMARK = re.compile(r" \([^()]*\)|, by \d.*$|: nothing else.*$")
-"""What an advice can do without where there is no room."""
+"""The part of a piece of advice that is dropped where there is no room."""
 
 
 def draw_verdict(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
@@ -119,7 +119,7 @@ def _findings_hint(snap: Snapshot, view: RunView) -> str:
 
 
 def _chain(snap: Snapshot, links: Sequence[str], cells: int) -> StyledLine:
-    """How it went, in one line: the middle goes before the first and the last link."""
+    """What led to what, in one line; links in the middle are dropped first."""
     label, gap = _label("chain", cells), snap.symbols.translate(" → ")
     texts, room = [snap.display_text(link) for link in links], cells - len(label)
     for kept in range(len(texts), 1, -1):
@@ -156,7 +156,7 @@ def _what(
 
 
 def _fixes(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> list[StyledLine]:
-    """The first things to try, numbered; remarks go before a whole one does."""
+    """The first things to try, numbered; their remarks are dropped before any of them is."""
     label = _label("next" if explained.worst.severity is Severity.INFO else "fix", cells)
     room = cells - len(label)
     texts = [snap.display_text(_fix(snap, text)) for text in explained.fixes[:MAX_FIXES]]
@@ -173,7 +173,7 @@ def _fixes(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> lis
 
 
 def _fix(snap: Snapshot, advice: str) -> str:
-    """An advice, with the checkpoint's name where it is to go back to one."""
+    """A piece of advice; one to go back to a checkpoint names it."""
     checkpoint = snap.restart.checkpoint if snap.restart is not None else None
     named = checkpoint is not None and asks_for_restart(advice)
     return f"{advice} ({checkpoint.name})" if checkpoint is not None and named else advice

@@ -1,4 +1,4 @@
-"""Keeps how one looks at a directory from one session to the next, in the user's state directory.
+"""Keeps the view of a directory from one session to the next, in the user's state directory.
 
 Order and folding of the list, hidden sections, pinned metrics, options of the chart; no filter and
 no place in time, which would hide something. Whatever goes wrong costs only the memory.
@@ -29,7 +29,7 @@ MAX_VIEWS_BYTES = 1 << 20
 MAX_PINNED = 50
 
 UNREADABLE = (OSError, ValueError, TypeError, AttributeError, RecursionError)
-"""What may come of a file that somebody else wrote."""
+"""What reading a file that somebody else wrote may raise."""
 
 
 class RememberedView:
@@ -42,7 +42,7 @@ class RememberedView:
         self._restored: dict[str, Any] = {}
 
     def restore(self, ui: UiState) -> None:
-        """Look at the paths as one did before; what is not understood is left as it is."""
+        """Restore the view of these paths; what is not understood is left as it is."""
         with suppress(*UNREADABLE):
             _apply(self._load().get(self._key, {}), ui)
         self._restored = _view_of(ui)

@@ -25,7 +25,7 @@ class RunListEntry(NamedTuple):
     """A line of the run list: a run, or a folded group of seeds (`seeds` above 1).
 
     `marked`: chosen for comparing. `changed`: its verdict, state or worst finding is not what it
-    was when one last looked.
+    was when the user last looked.
     `finding` (the worst open one), `since`, `reward` and `step` are shown in a wide list.
     """
 

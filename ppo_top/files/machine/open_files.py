@@ -86,7 +86,7 @@ class OpenFiles:
         return self._unwritten[log]
 
     def _check_log(self, log: str) -> bool:
-        """Whether all possible writers are visible, and none has the file open for writing.
+        """Whether every possible writer is visible, and none has the file open for writing.
 
         Files are compared, not paths: a container sees the same file under another one.
         """

@@ -20,7 +20,7 @@ IDENTITY_KEYS = ("name", "path", "producer", "family", "state", "state_text", "c
 
 
 def run_json_text(run: Run, view: RunView) -> str:
-    """What follows on the identity of a run, as JSON text (non-finite numbers are strings)."""
+    """The object of a run behind its identity, as JSON text (non-finite numbers are strings)."""
     found = run_object(run, view)
     for key in IDENTITY_KEYS:
         del found[key]

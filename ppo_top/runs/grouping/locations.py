@@ -141,7 +141,7 @@ def folders_above(directory: str) -> tuple[str, ...]:
 
 
 def path_distance(one: str, other: str) -> int:
-    """How many steps up and down lead from one directory to another."""
+    """How many steps up and down the tree lead from one directory to another."""
     return one.count("/") + other.count("/") + 2 - 2 * _common_parts(one, other)
 
 
@@ -159,6 +159,6 @@ def _common_parts(one: str, other: str) -> int:
     return common
 
 
-def is_in_line(one: str, other: str) -> bool:
-    """Whether a directory is the other one, or inside it."""
+def is_same_or_nested(one: str, other: str) -> bool:
+    """Whether two directories are the same, or one is inside the other."""
     return is_inside(one, other) or is_inside(other, one)

@@ -13,7 +13,7 @@ from itertools import combinations, groupby, pairwise, product
 from operator import itemgetter
 
 from ppo_top.runs.grouping.clusters import SAME_FOLDER, Cluster
-from ppo_top.runs.grouping.locations import folders_above, is_in_line, path_distance
+from ppo_top.runs.grouping.locations import folders_above, is_same_or_nested, path_distance
 from ppo_top.runs.grouping.log_units import CONSOLE, EVENTS, TRACKER, LogUnit
 from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.grouping.same_values import Likeness, has_same_clock
@@ -164,7 +164,7 @@ class TieFinder:
             # an untrained policy has the same few rewards in its evaluation
             is_alike = one.is_evaluation is other.is_evaluation
             return likeness.is_likely if is_alike else likeness.is_certain
-        if is_in_line(one.home, other.home):
+        if is_same_or_nested(one.home, other.home):
             return self._compare(one, other).is_certain
         apart = abs(one.start - other.start) > MAX_START_DIFFERENCE_S
         same_clock = not apart and has_same_clock(one.heads, other.heads)
@@ -299,7 +299,7 @@ def _is_same_output(one: LogUnit, other: LogUnit) -> bool:
         log.name for log in consoles[1]
     }:
         return False
-    return is_in_line(one.home, other.home) and all(
+    return is_same_or_nested(one.home, other.home) and all(
         has_same_clock(ours.facts.heads, theirs.facts.heads) for ours, theirs in product(*consoles)
     )
 

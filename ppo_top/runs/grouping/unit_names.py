@@ -11,7 +11,7 @@ from ppo_top.runs.grouping.locations import (
     TRACKER_RUN_FOLDER,
     common_folder,
     folders_above,
-    is_in_line,
+    is_same_or_nested,
     path_distance,
 )
 from ppo_top.runs.grouping.log_units import LogUnit
@@ -42,7 +42,7 @@ def pairs_of_one_name(
             if common_folder(*homes) != folder:
                 continue  # they are nearer to each other, in a folder below
             distance = path_distance(*homes)
-            if is_in_line(*homes) or (not is_vague and distance <= MAX_NAME_DISTANCE):
+            if is_same_or_nested(*homes) or (not is_vague and distance <= MAX_NAME_DISTANCE):
                 yield distance, one, other
 
 
