@@ -189,7 +189,7 @@ def add_hook_options(parser: argparse.ArgumentParser, when: str = "") -> None:
 def with_hooks(settings: Settings, given: Iterable[Sequence[str]]) -> Settings:
     """The settings with the hooks of `--on EVENT COMMAND`; UsageError if one cannot run.
 
-    A hook of the settings file whose program is missing is told and left out.
+    A hook of the settings file whose program is missing is reported and left out.
     """
     import shlex
     import shutil

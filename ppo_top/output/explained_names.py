@@ -51,8 +51,8 @@ def _other_meanings(name: str, trainer: Trainer, *, guesses: bool) -> NameMeanin
     meant, word = meanings_of(name, trainer), term(name)
     if word is not None and not any(meant.values()):
         return [(word, "")]
-    told = {each: by for each, by in meant.items() if by or guesses}
-    return [(concept(each), _logged_by(name, by)) for each, by in told.items()]
+    fitting = {each: by for each, by in meant.items() if by or guesses}
+    return [(concept(each), _logged_by(name, by)) for each, by in fitting.items()]
 
 
 def _logged_by(tag: str, by: list[Trainer]) -> str:

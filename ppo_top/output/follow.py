@@ -143,12 +143,12 @@ class ChangeReporter:
         fields = {"run": run.name, "path": run.path, "axis": run.timeline.axis}
         was_open = before is not None and before.event is not None
         event = "cleared" if not is_open else "changed" if was_open else "opened"
-        told = {"event": event, **fields, **finding_object(finding, run)}
-        told["explained_by"] = explained_by
+        emitted = {"event": event, **fields, **finding_object(finding, run)}
+        emitted["explained_by"] = explained_by
         if before is not None and event == "changed":
-            told["was"] = {"severity": before.severity.word, "explained_by": before.explained_by}
-        reported[key] = EmittedFinding(finding.severity, explained_by, told if is_open else None)
-        self._emit(told)
+            emitted["was"] = {"severity": before.severity.word, "explained_by": before.explained_by}
+        reported[key] = EmittedFinding(finding.severity, explained_by, emitted if is_open else None)
+        self._emit(emitted)
 
 
 def report_new_problems(

@@ -29,7 +29,7 @@ TIME_LIMIT_S = 30.0
 GRACE_S = 2.0
 """It is killed after this many seconds more; at the end of watching commands have as long."""
 MAX_OUTPUT_BYTES = 64 * 1024
-"""Read of a command's output, of which only the last line is told, and only if it fails."""
+"""Read of a command's output, of which only the last line is shown, and only if it fails."""
 MAX_LINE_CHARS = 300
 POLL_S = 0.05
 """How often commands are checked for their end."""

@@ -30,7 +30,7 @@ class Hooks:
         self._runner = HookRunner(tell)
         self._speaks = existing
         self._severities: dict[tuple[str, str], Severity] = {}
-        """(path of the run, rule) -> the highest severity that was told of an open finding"""
+        """(path of the run, rule) -> the highest severity reported of an open finding"""
 
     def begin(self) -> None:
         """From now on events are new: what was there has been read."""

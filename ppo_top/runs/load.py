@@ -110,7 +110,7 @@ def unopened_text(folders: int) -> str:
 
 
 def is_unreachable(paths: Sequence[Path], err: TextIO, *, may_come: bool = False) -> bool:
-    """Whether one of the paths cannot be read, which is told on `err`.
+    """Whether one of the paths cannot be read, which is reported on `err`.
 
     `may_come`: one that is not there is waited for. A job script follows before it trains.
     """

@@ -1,4 +1,4 @@
-"""The one loop of all who read logs: poll, apply, judge, let go, read again.
+"""The one loop of all who read logs: poll, apply, judge, free memory, read again.
 
 Points of runs that nobody looks at are dropped; logs of those that are needed are read again.
 """
@@ -17,7 +17,7 @@ from ppo_top.runs.session import Session
 MAX_POLL_POINTS, MAX_POLL_S = 200_000, 1.0
 """Limits of one poll, in points and seconds."""
 
-LET_GO_INTERVAL_S = 0.2
+FREE_INTERVAL_S = 0.2
 """How often memory is freed while judging."""
 
 
@@ -34,7 +34,7 @@ class Pipeline:
     def __init__(self, session: Session, reader: Reader | None) -> None:
         self.session = session
         self._reader = reader
-        self._let_go_at = 0.0
+        self._freed_at = 0.0
         self.reads_again = False
         """Whether the last step had logs read again."""
 
@@ -53,13 +53,13 @@ class Pipeline:
         if polled is not None:
             self.session.apply(polled)
         done = self.session.judge(budget, first)
-        if done or time.monotonic() - self._let_go_at > LET_GO_INTERVAL_S:
-            self.let_go(in_view)
+        if done or time.monotonic() - self._freed_at > FREE_INTERVAL_S:
+            self.free_memory(in_view)
         return done
 
-    def let_go(self, in_view: Collection[str] = ()) -> None:
+    def free_memory(self, in_view: Collection[str] = ()) -> None:
         """Free memory, and have read again what is needed."""
-        self._let_go_at = time.monotonic()
+        self._freed_at = time.monotonic()
         self.session.free_memory(in_view)
         keys = self.session.sources_to_reread(in_view)
         if keys and self._reader is not None:

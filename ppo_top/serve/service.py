@@ -61,7 +61,7 @@ class Service:
         self._file_collector = FleetCollector(options.values, options.labels, for_textfile=True)
         self._textfile = TextFile(options.textfile) if options.textfile is not None else None
         self._told_complete = False
-        self._told_problem = ""
+        self._last_problem = ""
         self._cleanup = ExitStack()
         self.endpoint = self._open_endpoint()
         self.exporter = Exporter(paths, settings, options.limits, options.active_s, parallel)
@@ -116,11 +116,11 @@ class Service:
     def _write(self, file: TextFile, fleet: Fleet) -> None:
         try:
             file.write(classic_text(fleet, self._file_collector))
-            self._told_problem = ""
+            self._last_problem = ""
         except OSError as error:
             problem = f"{file.path}: {error.strerror or error}"
-            if problem != self._told_problem:  # a full disk is told once, and tried again
-                self._told_problem = problem
+            if problem != self._last_problem:  # a full disk is reported once, and tried again
+                self._last_problem = problem
                 self._say(problem)
 
     # --- pages -------------------------------------------------------------------------------

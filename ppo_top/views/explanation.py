@@ -34,12 +34,12 @@ def explain_verdict(
 ) -> Explanation | None:
     """The explanation of a run's verdict at the row of the view; None if nothing is wrong.
 
-    `known` are rules whose findings the user has acknowledged: they are not told again.
+    `known` are rules whose findings the user has acknowledged: they are left out.
     """
     if not view.open_findings:
         return None
-    worst, told = view.open_findings[0], [each for each in findings if each.rule not in known]
-    chain = sorted(_chain(worst.finding, told, view.row or 0), key=lambda each: each.since.row)
+    worst, shown = view.open_findings[0], [each for each in findings if each.rule not in known]
+    chain = sorted(_chain(worst.finding, shown, view.row or 0), key=lambda each: each.since.row)
     return Explanation(
         worst=worst,
         causes=worst.finding.causes[:MAX_CAUSES],

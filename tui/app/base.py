@@ -276,7 +276,7 @@ class BaseApp(DrawingApp):
         ui = self.ui_state
         if ui.needed_run_ids != self._needed_run_ids:
             self._needed_run_ids = ui.needed_run_ids
-            self.pipeline.let_go(self._needed_run_ids)
+            self.pipeline.free_memory(self._needed_run_ids)
         if ui.chosen_run_id != self._drawn_run_id:
             self._drawn_run_id = ui.chosen_run_id
             self.checkpoint_lister.look()

@@ -163,14 +163,16 @@ def _verdict(run: Run, view: RunView, status: Status) -> str:
     """What is wrong, what it has cost, its cause, what led to it, what to try first."""
     words, headline = view.verdict_words.capitalize(), view.headline
     words = _text(headline if headline.startswith(words) else f"{words}: {headline}")
-    told = explain_verdict(view, run.findings)
+    explained = explain_verdict(view, run.findings)
     lines = [f'<p class="title">{MARKS[status]} {words}</p>']
-    if told is not None:
-        lines.append(f"<p>{_text(told.worst.message)}</p>")
-        pairs = [("since", f"{told.worst.when.removeprefix('since ')} · {told.worst.cost}")]
-        pairs += [("cause", "; or ".join(told.causes))] * bool(told.causes)
-        pairs += [("what led to it", " → ".join(told.chain))] * bool(told.chain)
-        lines += [_pairs(pairs), _numbered(told.fixes[:3])]
+    if explained is not None:
+        lines.append(f"<p>{_text(explained.worst.message)}</p>")
+        pairs = [
+            ("since", f"{explained.worst.when.removeprefix('since ')} · {explained.worst.cost}")
+        ]
+        pairs += [("cause", "; or ".join(explained.causes))] * bool(explained.causes)
+        pairs += [("what led to it", " → ".join(explained.chain))] * bool(explained.chain)
+        lines += [_pairs(pairs), _numbered(explained.fixes[:3])]
     return f'<div class="verdict {status.value}">{"".join(lines)}</div>'
 
 

@@ -43,9 +43,11 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
 def _stays_random(run: RuleContext, limits: RuleLimits, message: str, limit: float) -> Assessment:
     """Severity by budget: in a run of unknown length, what is learned may still lie ahead."""
     history = run.histories["entropy"]
-    told = run.progress is not None or history.count >= limits["endless"]
-    told = told and not run.may_be_part(limits["paste_rows"])
-    return Assessment(WARN if told else WATCH, history.last, limit, message, immediate=run.ended)
+    is_certain = run.progress is not None or history.count >= limits["endless"]
+    is_certain = is_certain and not run.may_be_part(limits["paste_rows"])
+    return Assessment(
+        WARN if is_certain else WATCH, history.last, limit, message, immediate=run.ended
+    )
 
 
 def _too_early(run: RuleContext, limits: RuleLimits) -> bool:

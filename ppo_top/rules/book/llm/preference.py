@@ -32,9 +32,9 @@ def rejected_win(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if value >= limits["warn"] or not sinks or accuracy.rising():
         return borderline(value, limits["clear"])
     message = f"chosen answers win in {pct(value)} of the pairs, at random in 50 %"
-    told = ("preference_accuracy", *(("preference_margin",) if margin is not None else ()))
+    concepts = ("preference_accuracy", *(("preference_margin",) if margin is not None else ()))
     level = CRIT if value < limits["crit"] else WARN
-    return Assessment(level, value, limits["clear"], message, concepts=told)
+    return Assessment(level, value, limits["clear"], message, concepts=concepts)
 
 
 def loss_stays_untrained(run: RuleContext, limits: RuleLimits) -> Assessment | None:
