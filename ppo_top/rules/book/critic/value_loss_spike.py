@@ -10,7 +10,7 @@ from ppo_top.rules.engine.calm import near_bounds, shared_before
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.logged_run import FULL_UPDATE_STEPS
-from ppo_top.rules.engine.reward.course import RECOVERED_SHARE
+from ppo_top.rules.engine.reward.measures import RECOVERED_SHARE
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import CRIT, LLM_FAMILIES, POLICY_GRADIENT, WARN, WATCH

@@ -12,7 +12,8 @@ from ppo_top.rules.engine.history import (
     TREND_VALUES,
     History,
 )
-from ppo_top.rules.engine.reward.course import MIN_POINTS, RewardCourse
+from ppo_top.rules.engine.reward.course import RewardCourse
+from ppo_top.rules.engine.reward.measures import MIN_POINTS
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median, rises_over, theil_sen_rise
 from ppo_top.rules.engine.terms import ON_POLICY, WARN, WATCH

@@ -13,7 +13,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.logged_run import ACTOR_LOSSES, CRITIC_LOSSES, UPDATE_METRICS
-from ppo_top.rules.engine.reward.course import MIN_LOOKS
+from ppo_top.rules.engine.reward.measures import MIN_LOOKS
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, NOT_LLM, OFF_POLICY, VALUE_BASED, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.logged_run import CRITIC_LOSSES, REWARD_CONCEPTS
-from ppo_top.rules.engine.reward.course import FALLEN, LOW_SHARE, RewardCourse
+from ppo_top.rules.engine.reward.course import FALLEN, RewardCourse
 from ppo_top.rules.engine.reward.means import fall_at_end, mean_falls
+from ppo_top.rules.engine.reward.measures import LOW_SHARE
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,

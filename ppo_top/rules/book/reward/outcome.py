@@ -9,13 +9,8 @@ from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
-from ppo_top.rules.engine.reward.course import (
-    AT_MAX,
-    EVALUATED,
-    LOW_SHARE,
-    MIN_POINTS,
-    RewardCourse,
-)
+from ppo_top.rules.engine.reward.course import AT_MAX, EVALUATED, RewardCourse
+from ppo_top.rules.engine.reward.measures import LOW_SHARE, MIN_POINTS
 from ppo_top.rules.engine.rule import AT_ONCE, RESOLVED, Assessment, Rule, RuleLimits
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WATCH

@@ -8,13 +8,8 @@ from ppo_top.rules.book.reward.crash import best_was_random, reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
-from ppo_top.rules.engine.reward.course import (
-    FALLEN,
-    GAIN_NOISE,
-    MIN_POINTS,
-    UNLEARNED,
-    RewardCourse,
-)
+from ppo_top.rules.engine.reward.course import FALLEN, UNLEARNED, RewardCourse
+from ppo_top.rules.engine.reward.measures import GAIN_NOISE, MIN_POINTS
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
