@@ -160,7 +160,7 @@ DIFFERENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
         "market-dqn-loss-reversed-s556248": SCALED[1:],
         "pointmass-sac-reward-flipped-s12": ("rewards plus 1,000",),
         "pusher-sac-loss-reversed-s712404": ("rewards plus 1,000",),
-        "typing-qrdqn-observations-zero-s128548": SCALED,
+        "typing-qrdqn-observations-zero-s128548": SCALED[:1],
         "typing-qrdqn-reward-x1000-s77721": SCALED[1:],
         "walker-tqc-actions-random-midway-s654381": SCALED[:1],
         "walker-tqc-reward-zero-s854199": ("rewards plus 1,000",),
