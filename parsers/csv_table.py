@@ -50,7 +50,7 @@ _INDEX_NAMES = ("", "Unnamed: 0")
 
 
 class CsvParser(RowParser):
-    """Reads one table, of several trainings maybe; the header shows comma, tab or semicolon."""
+    """Reads a table of one or more trainings; its header shows what parts the cells: , ; or tab."""
 
     def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         super().__init__(max_line_bytes)

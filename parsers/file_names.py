@@ -27,7 +27,6 @@ _JSON_NAMES = (
 )
 
 FILE_NAMES: Mapping[str, Mapping[str, str]] = {
-    "algorithm_columns": {"algorithm-columns": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.csv$)"},
     "bare_table": {
         "bare-table": (
             r"(?i:(?:rewards?|returns?|scores?|episodes?|train\w*|results?|metrics|progress|log"
@@ -76,7 +75,10 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
             rf"|(?:^|[_-])(?:{_ALGORITHMS})(?:[_-][\w-]*)?\.npy$)"
         ),
     },
-    "panel_export": {"panel-export": r"\.csv$"},
+    "run_columns": {
+        "algorithm-columns": r"(?i:(?:rewards?|returns?|scores?)[\w-]*\.csv$)",
+        "panel-export": r"\.csv$",
+    },
     "sb3_evaluations": {"sb3-evaluations": rf"^evaluations{_COPY}\.npz$"},
     "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},
     "settings_files": {

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.cli import main
-from ppo_top.parsers.algorithm_columns import AlgorithmColumnsParser, claims
+from ppo_top.parsers.run_columns import algorithms_parser, claims_algorithms
 from tests.support.parser_harness import chunks, feed_trainings
 
 TABLE = b"Episode,PER-DDQN,TD3\n0,-965.5,-6230\n1,-30.25,-5908\n2,,12.5\n3,,\nx,1,2\n4,1\n"
@@ -17,7 +17,7 @@ TABLE = b"Episode,PER-DDQN,TD3\n0,-965.5,-6230\n1,-30.25,-5908\n2,,12.5\n3,,\nx,
 @pytest.mark.parametrize("size", [1, 7, len(TABLE)])
 def test_each_column_is_a_training(size: int) -> None:
     """An algorithm that has fewer episodes leaves its cells empty."""
-    found = feed_trainings(AlgorithmColumnsParser(), chunks(TABLE, size))
+    found = feed_trainings(algorithms_parser(), chunks(TABLE, size))
     first, other = found[""], found["TD3"]
     assert first.values_by_step() == {"rewards": [(0, -965.5), (1, -30.25)]}
     assert other.values_by_step() == {"rewards": [(0, -6230.0), (1, -5908.0), (2, 12.5)]}
@@ -28,7 +28,7 @@ def test_each_column_is_a_training(size: int) -> None:
 def test_names_that_look_alike_in_a_path_are_kept_apart() -> None:
     """Each column has a run of its own."""
     table = b"episode,DQN,PPO (a),PPO [a]\n1,1,2,3\n"
-    found = feed_trainings(AlgorithmColumnsParser(), chunks(table, 9))
+    found = feed_trainings(algorithms_parser(), chunks(table, 9))
     assert {run: each.values("rewards") for run, each in found.items()} == {
         "": [1.0],
         "PPO_a_-2": [2.0],
@@ -51,7 +51,7 @@ def test_names_that_look_alike_in_a_path_are_kept_apart() -> None:
 )
 def test_the_header_and_the_files_name_say_so(name: str, head: bytes, answer: bool | None) -> None:
     """Other tables are left to other formats."""
-    assert claims(name, head) is answer
+    assert claims_algorithms(name, head) is answer
 
 
 def test_they_are_runs_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

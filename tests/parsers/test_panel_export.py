@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.cli import main
-from ppo_top.parsers.panel_export import PanelExportParser, claims
+from ppo_top.parsers.run_columns import claims_panel, panel_parser
 from tests.support.parser_harness import chunks, feed_trainings
 
 
@@ -36,7 +36,7 @@ TABLE = exported(
 @pytest.mark.parametrize("size", [1, 7, len(TABLE)])
 def test_each_run_has_its_columns(size: int) -> None:
     """Without the ranges, and W&B's own steps; what a run did not log at a step is left empty."""
-    found = feed_trainings(PanelExportParser(), chunks(TABLE, size))
+    found = feed_trainings(panel_parser(), chunks(TABLE, size))
     assert found[""].values_by_step() == {
         "eval/return": [(1000, 1.5), (2000, 2.5)],
         "loss": [(2000, 0.25)],
@@ -64,7 +64,7 @@ def test_each_run_has_its_columns(size: int) -> None:
 )
 def test_the_header_says_so(head: bytes, answer: bool | None) -> None:
     """A step, runs with a metric, and their ranges; other tables are left to other formats."""
-    assert claims("wandb_export_2026-05-01T10_00_00.000+02_00.csv", head) is answer
+    assert claims_panel("wandb_export_2026-05-01T10_00_00.000+02_00.csv", head) is answer
 
 
 def test_they_are_runs_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

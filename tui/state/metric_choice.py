@@ -12,10 +12,8 @@ from ppo_top.views.run_view import PanelTrack
 @lru_cache(maxsize=8)
 def compiled(pattern: str) -> re.Pattern[str]:
     """A typed pattern, upper and lower case alike; no valid expression stands for itself."""
-    try:
-        return re.compile(pattern, re.IGNORECASE)
-    except re.error:
-        return re.compile(re.escape(pattern), re.IGNORECASE)
+    text = pattern if is_expression(pattern) else re.escape(pattern)
+    return re.compile(text, re.IGNORECASE)
 
 
 def is_expression(pattern: str) -> bool:
