@@ -136,6 +136,47 @@ def test_episodes_are_counted_by_steps_and_mean_length() -> None:
         assert count.add(sum(lengths[:end]), mean, None) == end
 
 
+def printed(value: float) -> float:
+    """A value as it stands in a table of Stable-Baselines3: with three digits."""
+    return float(f"{value:.3g}")
+
+
+@pytest.mark.parametrize("scale", [1.0, 7.0, 30.0])
+def test_episodes_are_counted_where_their_mean_length_is_printed_with_three_digits(
+    scale: float,
+) -> None:
+    """The trainer counts them; the lengths add up to the steps but for what was cut off."""
+    draw = random.Random(2)
+    lengths = [round(scale * draw.randint(20, 60)) for _ in range(800)]
+    count = EpisodeCount(100)
+    for end in range(4, 801, 4):
+        mean = printed(fmean(lengths[max(0, end - 100) : end]))
+        assert count.add(sum(lengths[:end]), mean, float(end)) == end
+
+
+@pytest.mark.parametrize("size", [20, 50, 90, 110])
+def test_a_mean_length_of_other_episodes_gives_no_count(size: int) -> None:
+    """Three digits are enough to tell a window of 90 episodes from one of 100."""
+    draw = random.Random(2)
+    lengths = [draw.randint(20, 400) for _ in range(400)]
+    count, certain = EpisodeCount(100), True
+    for end in range(4, 401, 4):
+        mean = printed(fmean(lengths[max(0, end - size) : end]))
+        certain = count.add(sum(lengths[:end]), mean, float(end)) is not None
+    assert not certain
+
+
+def test_what_is_new_in_a_printed_moving_mean_is_seen_before_the_window_has_passed() -> None:
+    """A fall of 20 episodes ago has moved a mean of 100 by a fifth: the last blocks show it all."""
+    episodes = [-10.0 + value for value in normal(380)] + [-60.0] * 20
+    source = RewardPoints(Sample("window", 100))
+    points = []
+    for end in range(4, 401, 4):
+        mean = printed(fmean(episodes[max(0, end - 100) : end]))
+        points += source.add(mean, LENGTH * end, float(LENGTH), float(end)) or []
+    assert points[-1].value == pytest.approx(-60.0, abs=3.0)
+
+
 def test_no_count_is_better_than_a_wrong_one() -> None:
     """A rollout ends in the middle of an episode: the number of episodes is not certain."""
     count = EpisodeCount(100)

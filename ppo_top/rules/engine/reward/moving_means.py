@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 
@@ -40,24 +41,28 @@ class WindowMean:
         return (whole - before) / (total - count)
 
 
+PRINTED_DIGITS = 3
+"""Stable-Baselines3's tables print the length of episodes with so many significant digits."""
+
+
 class EpisodeCount:
     """How many episodes have ended, from the steps and the mean length of the last W episodes.
 
     Where one environment is logged every k episodes, steps divided by the mean length are a whole
-    number until the window is full; then the count goes on by k, as long as the new lengths add up
-    to the new steps.
+    number until the window is full; then the count goes on by k. It is certain as long as the
+    lengths of the window's episodes add up to the steps that they took.
     """
 
     def __init__(self, window: int) -> None:
-        self.lengths = WindowMean(window)
-        self.total = self.new = 0.0
-        self.step = 0
+        self.window = float(window)
+        self.ends: deque[tuple[float, int]] | None = deque([(0.0, 0)])
+        self.new = 0.0
 
     def copy(self) -> EpisodeCount:
         """An independent copy."""
-        other = EpisodeCount(0)
-        other.__dict__.update(self.__dict__)
-        other.lengths = self.lengths.copy()
+        other = EpisodeCount(int(self.window))
+        other.ends = None if self.ends is None else self.ends.copy()
+        other.new = self.new
         return other
 
     def add(self, step: int, length: float | None, counted: float | None) -> float | None:
@@ -65,17 +70,39 @@ class EpisodeCount:
 
         `counted` is the trainer's own count, if it logs one.
         """
-        if self.lengths.sums is None or length is None or length <= 0.0 or step <= self.step:
-            self.lengths.sums = None
+        if self.ends is None:
+            return None
+        total = self._total(step, length, counted) if length is not None else None
+        if total is None:
+            self.ends = None
+        else:
+            self.new = total - self.ends[-1][0]
+            self.ends.append((total, step))
+        return total
+
+    def _total(self, step: int, length: float, counted: float | None) -> float | None:
+        assert self.ends is not None
+        ends, (count, before) = self.ends, self.ends[-1]
+        if length <= 0.0 or step <= before:
             return None
         total = counted
         if total is None:
-            full = self.total + self.new > self.lengths.window
-            total = self.total + self.new if full else float(round(step / length))
-        fresh = self.lengths.fresh(length, total)
-        self.new, self.total = total - self.total, total
-        steps, self.step = step - self.step, step
-        if fresh is None or abs(fresh * self.new - steps) > max(1e-3 * steps, 1e-5 * step):
-            self.lengths.sums = None
+            full = count + self.new > self.window
+            total = count + self.new if full else float(round(step / length))
+        start = max(0.0, total - self.window)
+        while len(ends) > 1 and ends[0][0] < start:
+            ends.popleft()
+        if ends[0][0] != start or total <= count:
             return None
-        return total
+        size, steps = total - start, step - ends[0][1]
+        off = max(1e-3 * (step - before), 1e-5 * step)
+        if counted is not None:
+            off = max(off, size * rounding(length))
+        return total if abs(length * size - steps) <= off else None
+
+
+def rounding(value: float) -> float:
+    """How far a positive number may be from what it was before it was printed; 0 if it was not."""
+    if float(f"{value:.{PRINTED_DIGITS}g}") != value:
+        return 0.0
+    return float(10.0 ** (math.floor(math.log10(value)) + 1 - PRINTED_DIGITS)) / 2.0
