@@ -15,24 +15,21 @@ import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from benchmarks.diagnosis import all_figures
+from benchmarks.labelled_runs import judge_runs
+from corpus.judged_parts import JUDGED_PARTS, RefusedError, judge_once, refuse_if_judged
 from corpus.letter_tasks import LAST_LETTER_SETUPS, letter_faults_of
 from corpus.plan import PlannedRun, drawn_runs, faults_of
 from corpus.unseen_tasks import LAST_TASKS
 
 LAST_RUNS = Path(__file__).resolve().parent / "last_runs"
 LAST_LETTER_RUNS = LAST_RUNS / "letters"
-JUDGED_PARTS = Path(__file__).resolve().parent / "last"
 COMMIT_FILE = "commit.txt"
-
-
-class RefusedError(Exception):
-    """The last part may not be trained or judged (again)."""
 
 
 def drawn_control_runs(commit: str) -> list[PlannedRun]:
@@ -61,36 +58,6 @@ def frozen_commit(folder: Path, head: str, changed: str) -> str:
     if frozen != head:
         raise RefusedError(f"these runs were drawn from commit {frozen}; check that one out")
     return frozen
-
-
-def judge_once(
-    folder: Path, commit: str, environments: Iterable[str], judge: Callable[[], dict[str, Any]]
-) -> dict[str, Any]:
-    """Judge and store date, commit, environments and figures.
-
-    Raises `RefusedError` if one of the environments stands in a part that has been judged.
-    """
-    names = sorted(set(environments))
-    refuse_if_judged(folder, names)
-    today = datetime.now(UTC).date().isoformat()
-    stored = {"date": today, "commit": commit, "environments": names, "figures": judge()}
-    folder.mkdir(exist_ok=True)
-    text = json.dumps(stored, indent=1) + "\n"
-    (folder / f"{today}-{commit[:8]}-{names[0]}.json").write_text(text, encoding="utf-8")
-    return stored
-
-
-def judged_parts(folder: Path = JUDGED_PARTS) -> list[dict[str, Any]]:
-    """What is stored of the parts that have been judged, the newest first."""
-    texts = (path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.json")))
-    return [json.loads(text) for text in texts][::-1]
-
-
-def refuse_if_judged(folder: Path, environments: Iterable[str]) -> None:
-    """Raise `RefusedError` if there are figures already."""
-    for stored in judged_parts(folder):
-        if not set(environments).isdisjoint(stored["environments"]):
-            raise RefusedError(f"judged on {stored['date']} at commit {stored['commit']}")
 
 
 @dataclass(frozen=True)
@@ -140,9 +107,6 @@ def train_and_judge(
 
     None if the time was over before, or if other shares are not trained yet.
     """
-    from benchmarks.diagnosis import all_figures
-    from benchmarks.labelled_runs import judge_runs
-
     refuse_if_judged(JUDGED_PARTS, part.environments)
     changed = _git("status", "--porcelain", "--", ":/", f":(top,exclude)corpus/{LAST_RUNS.name}")
     commit = frozen_commit(part.folder, _git("rev-parse", "HEAD"), changed)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ppo_top import __version__
-from ppo_top.cli.commands import COMMANDS, OVERVIEW
-from ppo_top.cli.completion import Argument, command_arguments
+from ppo_top.cli.commands import COMMANDS, OVERVIEW, command_lines
+from ppo_top.cli.completion import Argument
 
 EXIT_CODES = (
     ("0", "no open finding at or above --fail-on; other commands: success"),
@@ -36,10 +36,10 @@ def _lines() -> Iterator[str]:
     yield ".SH DESCRIPTION"
     yield f"{_escaped(OVERVIEW)}\nppo-top reads the logs that a training writes, and never writes"
     yield "where they are."
-    for name, (_, what, _) in COMMANDS.items():
+    for name, (what, arguments) in command_lines().items():
         yield f".SH {'OPTIONS' if name == 'watch' else name.upper()}"
         yield _escaped(f"{what[0].upper()}{what[1:]}.")
-        for each in command_arguments(name):
+        for each in arguments:
             if "--help" not in each.flags:
                 yield from _entry(_synopsis(each), each.help)
     for title, entries in (("EXIT STATUS", EXIT_CODES), ("FILES", FILES)):

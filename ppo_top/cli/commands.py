@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from ppo_top.cli.options import (
     EXIT_ERROR,
@@ -22,6 +23,9 @@ from ppo_top.cli.options import (
 from ppo_top.cli.screen_commands import demo, replay, watch
 from ppo_top.cli.serve_command import serve
 from ppo_top.cli.verdict_commands import check, status
+
+if TYPE_CHECKING:
+    from ppo_top.cli.completion import CommandLine
 
 
 def _export(parser: argparse.ArgumentParser) -> Command:
@@ -134,7 +138,7 @@ def _completion(parser: argparse.ArgumentParser) -> Command:
     def run(options: argparse.Namespace) -> int:
         from ppo_top.cli.completion import completion_script
 
-        print(completion_script(options.shell), end="")
+        print(completion_script(options.shell, command_lines()), end="")
         return 0
 
     return run
@@ -206,6 +210,16 @@ def make_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
         formatter_class=HelpFormatter,
     )
     return parser, add_options(parser)
+
+
+def command_lines() -> dict[str, CommandLine]:
+    """What can be typed after each command, by its name."""
+    from ppo_top.cli.completion import CommandLine, arguments_of
+
+    return {
+        name: CommandLine(description, arguments_of(make_parser(name)[0]))
+        for name, (_, description, _) in COMMANDS.items()
+    }
 
 
 OVERVIEW = "Is my training healthy, and if not, since when, why, and what do I try?"

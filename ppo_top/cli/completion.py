@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
-from ppo_top.cli.commands import COMMANDS, make_parser
 from ppo_top.model.named_tuple import NamedTuple
 
 FILE_METAVARS = ("PATH", "FILE")
@@ -29,9 +28,15 @@ class Argument(NamedTuple):
         return self.metavar in FILE_METAVARS
 
 
-def command_arguments(command: str) -> list[Argument]:
-    """The options and positional arguments of a command."""
-    parser, _ = make_parser(command)
+class CommandLine(NamedTuple):
+    """What can be completed of a command."""
+
+    description: str
+    arguments: list[Argument]
+
+
+def arguments_of(parser: argparse.ArgumentParser) -> list[Argument]:
+    """The options and positional arguments of a command, by its parser."""
     # `_actions` is private, but argparse has no public way to list them
     return [_argument(action) for action in parser._actions]
 
@@ -47,17 +52,17 @@ def _argument(action: argparse.Action) -> Argument:
     return Argument(tuple(action.option_strings), metavar, choices, text, action.nargs == "*")
 
 
-def completion_script(shell: str) -> str:
-    """The script for `bash`, `zsh` or `fish`."""
+def completion_script(shell: str, commands: Mapping[str, CommandLine]) -> str:
+    """The script for `bash`, `zsh` or `fish`; `commands` by their names."""
     make = {"bash": _bash, "zsh": _zsh, "fish": _fish}[shell]
-    return "\n".join(make()) + "\n"
+    return "\n".join(make(commands)) + "\n"
 
 
 # --- bash ------------------------------------------------------------------------------------
 
 
-def _bash() -> Iterator[str]:
-    names = " ".join(COMMANDS)
+def _bash(commands: Mapping[str, CommandLine]) -> Iterator[str]:
+    names = " ".join(commands)
     yield f"""\
 # bash completion for ppo-top: source <(ppo-top completion bash)
 _ppo_top() {{
@@ -69,16 +74,15 @@ _ppo_top() {{
         command=${{COMP_WORDS[1]}}
     fi
     case $command:$prev in"""
-    for command in COMMANDS:
-        for each in command_arguments(command):
+    for command, (_, arguments) in commands.items():
+        for each in arguments:
             if each.flags and each.metavar:
                 patterns = "|".join(f"{command}:{flag}" for flag in each.flags)
                 yield f'        {patterns}) words="{" ".join(each.choices)}"' + (
                     " files=yes ;;" if each.wants_file else " ;;"
                 )
     yield "        *) case $command in"
-    for command in COMMANDS:
-        arguments = command_arguments(command)
+    for command, (_, arguments) in commands.items():
         positional = [each for each in arguments if not each.flags]
         options = " ".join(flag for each in arguments for flag in each.flags)
         words = " ".join(word for each in positional for word in each.choices)
@@ -99,12 +103,12 @@ complete -o filenames -F _ppo_top ppo-top"""
 # --- zsh -------------------------------------------------------------------------------------
 
 
-def _zsh() -> Iterator[str]:
+def _zsh(commands: Mapping[str, CommandLine]) -> Iterator[str]:
     yield "#compdef ppo-top"
     yield "# zsh completion for ppo-top: source <(ppo-top completion zsh), after compinit"
     yield "_ppo_top() {"
     yield "    local -a commands=("
-    yield from (f"        {_quoted(f'{name}:{what}')}" for name, (_, what, _) in COMMANDS.items())
+    yield from (f"        {_quoted(f'{name}:{what}')}" for name, (what, _) in commands.items())
     yield "    )"
     yield "    if (( CURRENT == 2 )) && [[ $words[2] != -* ]]; then"
     yield "        _describe -t commands command commands"
@@ -112,13 +116,13 @@ def _zsh() -> Iterator[str]:
     yield "        return"
     yield "    fi"
     yield "    case $words[2] in"
-    for command in COMMANDS:
+    for command, (_, arguments) in commands.items():
         yield f"        {command})"
         yield "            shift words; (( CURRENT-- ))"
-        yield from _zsh_arguments(command, "            ")
+        yield from _zsh_arguments(arguments, "            ")
         yield "            ;;"
     yield "        *)"
-    yield from _zsh_arguments("watch", "            ")
+    yield from _zsh_arguments(commands["watch"].arguments, "            ")
     yield "            ;;"
     yield "    esac"
     yield "}"
@@ -126,8 +130,8 @@ def _zsh() -> Iterator[str]:
     yield "else compdef _ppo_top ppo-top; fi"
 
 
-def _zsh_arguments(command: str, indent: str) -> Iterator[str]:
-    specs = [spec for each in command_arguments(command) for spec in _zsh_specs(each)]
+def _zsh_arguments(arguments: list[Argument], indent: str) -> Iterator[str]:
+    specs = [spec for each in arguments for spec in _zsh_specs(each)]
     yield f"{indent}_arguments " + f" \\\n{indent}    ".join(map(_quoted, specs))
 
 
@@ -143,17 +147,17 @@ def _zsh_specs(each: Argument) -> Iterator[str]:
 # --- fish ------------------------------------------------------------------------------------
 
 
-def _fish() -> Iterator[str]:
+def _fish(commands: Mapping[str, CommandLine]) -> Iterator[str]:
     yield "# fish completion for ppo-top: ppo-top completion fish | source"
-    others = " ".join(name for name in COMMANDS if name != "watch")
-    for name, (_, what, _) in COMMANDS.items():
+    others = " ".join(name for name in commands if name != "watch")
+    for name, (what, _) in commands.items():
         yield f"complete -c ppo-top -n __fish_use_subcommand -a {name} -d {_quoted(what)}"
-    for name in COMMANDS:
+    for name, (_, arguments) in commands.items():
         seen = f"__fish_seen_subcommand_from {name}"
         condition = _quoted(
             f"not __fish_seen_subcommand_from {others}" if name == "watch" else seen
         )
-        for each in command_arguments(name):
+        for each in arguments:
             flags = [f"-l {flag[2:]}" for flag in each.flags if flag.startswith("--")]
             flags += [f"-s {flag[1:]}" for flag in each.flags if not flag.startswith("--")]
             values = f"-f -a {_quoted(' '.join(each.choices))}" if each.choices else ""

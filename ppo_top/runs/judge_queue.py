@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.runs.judge_run import has_ended, judge_run
 from ppo_top.runs.run import Run
 from ppo_top.runs.workers import WorkerPool
 
@@ -82,7 +83,7 @@ class JudgeQueue:
         for run in self._runs_to_judge(first):
             if run.job:
                 continue
-            if not run.judge(max(deadline, time.perf_counter() + MIN_JUDGE_S), self._ended):
+            if not judge_run(run, max(deadline, time.perf_counter() + MIN_JUDGE_S), self._ended):
                 return False
             self._use_workers(first)
             if time.perf_counter() > deadline:
@@ -138,7 +139,7 @@ class JudgeQueue:
             return
         self._next_look_at_ends = now + LOOK_AT_ENDS_S
         for run in self._runs.values():
-            if run.judged and not run.is_over and run.has_ended(self._ended):
+            if run.judged and not run.is_over and has_ended(run, self._ended):
                 run.mark_over()
 
     def _runs_to_judge(self, first: str | None) -> list[Run]:

@@ -16,7 +16,7 @@ from ppo_top.text.format import duration
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 if TYPE_CHECKING:
-    from ppo_top.runs.run import Run
+    from ppo_top.runs.run import Run  # a remembered run needs no more than its facts
 
 MIN_STALL_S = 60.0
 """A shorter silence is never a stall: checkpoints and evaluations take that long."""

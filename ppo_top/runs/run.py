@@ -8,14 +8,12 @@ logs are read again.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Container, Mapping
 
 from ppo_top.catalogue import total_steps
 from ppo_top.files.update import SavedRun
-from ppo_top.model import Finding, Profile, State
+from ppo_top.model import Finding, Profile
 from ppo_top.runs.evaluation import ClosedEvaluation, ClosedRun, Evaluation
-from ppo_top.runs.liveness import run_status
 from ppo_top.runs.ongoing_evaluation import OngoingEvaluation
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.sources.run_ends import standing_ends
@@ -132,20 +130,6 @@ class Run:
         if self._is_catching_up and self._has_caught_up(work):
             self.evaluation = work
         return self.judged
-
-    def judge(self, deadline: float, ended: bool) -> bool:
-        """`evaluate`, and once more if that shows that it is over (`ended`: it is)."""
-        done = self.evaluate(deadline)
-        if done and not self.is_over and self.has_ended(ended):
-            self.mark_over()
-            done = self.evaluate(deadline)
-        return done
-
-    def has_ended(self, ended: bool) -> bool:
-        """Whether no more is to come (`ended`: whatever its logs and the clock say)."""
-        if self.has_more_to_read or not len(self.timeline):
-            return False
-        return ended or run_status(self, time.time()).state in (State.FINISHED, State.ENDED)
 
     @property
     def can_be_sent(self) -> bool:

@@ -20,6 +20,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ppo_top.model import SourceFacts
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.evaluation import ClosedRun
+from ppo_top.runs.judge_run import judge_run
 from ppo_top.runs.run import KEEP_ROWS, Run
 from ppo_top.runs.sources.source import SourceState
 from ppo_top.settings import Settings
@@ -337,6 +338,6 @@ def _judge(
 ) -> WorkerResult:
     run = Run(unjudged.id, unjudged.name, unjudged.path, settings, joined_by=unjudged.joined_by)
     run.set_sources({state.key: state for state in unjudged.sources})
-    run.judge(float("inf"), ended)
+    judge_run(run, float("inf"), ended)
     made = report(run) if report is not None else None
     return WorkerResult(run.evaluation.saved(KEEP_ROWS), run.is_over, made)

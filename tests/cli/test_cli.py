@@ -13,8 +13,7 @@ import pytest
 
 from ppo_top import __version__
 from ppo_top.cli import main
-from ppo_top.cli.commands import COMMANDS
-from ppo_top.cli.completion import command_arguments
+from ppo_top.cli.commands import COMMANDS, command_lines
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
 
@@ -33,7 +32,7 @@ def test_help_lists_every_command_and_the_options_of_the_monitor(
     assert exit_code("--help") == 0
     text = capsys.readouterr().out
     assert all(usage in text for _, _, usage in COMMANDS.values())
-    assert all(flag in text for each in command_arguments("watch") for flag in each.flags)
+    assert all(flag in text for each in command_lines()["watch"].arguments for flag in each.flags)
 
 
 @pytest.mark.parametrize("name", COMMANDS)

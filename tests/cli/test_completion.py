@@ -10,15 +10,15 @@ from pathlib import Path
 import pytest
 
 from ppo_top.cli import main
-from ppo_top.cli.commands import COMMANDS
-from ppo_top.cli.completion import command_arguments, completion_script
+from ppo_top.cli.commands import command_lines
+from ppo_top.cli.completion import completion_script
 
 SHELLS = ("bash", "zsh", "fish")
 
 
 def bash_completions(words: list[str], folder: Path) -> set[str]:
     """What bash offers for the last of some words, in a folder."""
-    script = completion_script("bash")
+    script = completion_script("bash", command_lines())
     run = f"""
         COMP_WORDS=({shlex.join(words)}) COMP_CWORD={len(words) - 1}
         _ppo_top; printf '%s\\n' "${{COMPREPLY[@]}}"
@@ -77,7 +77,7 @@ def test_fish_offers_commands_options_and_values(line: str, offered: str) -> Non
     """Asked with fish's own `complete -C`."""
     asked = f"complete -C {shlex.quote(f'ppo-top {line}')}"
     done = subprocess.run(
-        ["fish", "--no-config", "-c", completion_script("fish") + asked],
+        ["fish", "--no-config", "-c", completion_script("fish", command_lines()) + asked],
         capture_output=True,
         text=True,
         check=True,
@@ -92,9 +92,9 @@ def test_the_script_has_every_command_and_option(
     """Nothing is listed by hand: a new option is completed at once."""
     assert main(["completion", shell]) == 0
     script = capsys.readouterr().out
-    for command in COMMANDS:
+    for command, (_, arguments) in command_lines().items():
         assert command in script
-        for argument in command_arguments(command):
+        for argument in arguments:
             assert all(flag.lstrip("-") in script for flag in argument.flags)
             assert all(choice in script for choice in argument.choices)
 
@@ -105,5 +105,5 @@ def test_the_shell_accepts_the_script(shell: str, tmp_path: Path) -> None:
     if shutil.which(shell) is None:
         pytest.skip(f"{shell} is not installed")
     file = tmp_path / "completion"
-    file.write_text(completion_script(shell))
+    file.write_text(completion_script(shell, command_lines()))
     subprocess.run([shell, "-n", str(file)], check=True)

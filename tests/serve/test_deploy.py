@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.catalogue import concepts
-from ppo_top.cli.completion import command_arguments
+from ppo_top.cli.commands import command_lines
 from ppo_top.serve.metric_families import FLEET_HELP, RUN_HELP, value_family
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
@@ -39,7 +39,7 @@ def test_every_metric_that_is_named_is_exported(path: Path) -> None:
 @pytest.mark.parametrize("path", [*FILES, DOCUMENT], ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_option_of_serve_that_is_used_exists(path: Path) -> None:
     """In scripts, units, manifests and documents."""
-    flags = {flag for each in command_arguments("serve") for flag in each.flags}
+    flags = {flag for each in command_lines()["serve"].arguments for flag in each.flags}
     joined = path.read_text("utf-8").replace("\\\n", " ")
     calls = re.findall(r"\bserve\b(?!\])[^\n|`]*", joined)
     used = {flag for call in calls for flag in re.findall(r"(?<![\w-])--[a-z][a-z-]*", call)}

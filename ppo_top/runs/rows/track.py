@@ -7,18 +7,24 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, Protocol, TypeVar, overload
 
 from ppo_top.model import Mark, Series
 from ppo_top.model.named_tuple import NamedTuple
-
-if TYPE_CHECKING:
-    from ppo_top.runs.rows.timeline import Timeline
 
 T = TypeVar("T", int, float)
 
 MIN_TRACK_POINTS = 8
 """Points that a track always keeps: statements on its newest value need a few."""
+
+
+class RowColumns(Protocol):
+    """What a track needs of its timeline: the steps and times of the rows."""
+
+    @property
+    def steps(self) -> Sequence[int]: ...
+    @property
+    def times(self) -> Sequence[float]: ...
 
 
 class RecordPoints:
@@ -74,7 +80,7 @@ class Track:
         tag: str,
         source: str,
         parts: Sequence[Series] = (),
-        timeline: Timeline | None = None,
+        timeline: RowColumns | None = None,
         scale: float = 1.0,
         offset: float = 0.0,
     ) -> None:

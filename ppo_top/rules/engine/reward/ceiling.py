@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ppo_top.rules.engine.reward.measures import RewardMeasures
 from ppo_top.rules.engine.stats import median
-
-if TYPE_CHECKING:
-    from ppo_top.rules.engine.reward.course import RewardCourse
 
 SETTLED_POINTS = 8
 """This many equal points at the best level are a ceiling."""
@@ -22,7 +18,7 @@ CEILING_SHARE = 0.03
 """A known ceiling is reached but for this share of the way to it."""
 
 
-def is_at_ceiling(reward: RewardCourse) -> bool:
+def is_at_ceiling(reward: RewardMeasures) -> bool:
     """Whether the newest rewards are the most that there is to get, or have settled."""
     history = reward.history
     if history.count < SETTLED_POINTS:

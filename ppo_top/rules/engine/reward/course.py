@@ -141,11 +141,6 @@ class RewardCourse(RewardMeasures):
         return state | AT_MAX if self.at_max else state
 
     @property
-    def scale(self) -> float:
-        """The size of the rewards, at their start or at their best."""
-        return max(abs(self.best), abs(self.baseline)) if self.points else 0.0
-
-    @property
     def is_up(self) -> bool:
         """Whether it is above its start by its noise: too early to call that learned."""
         return self.smooth > self.baseline + self.noise > self.baseline

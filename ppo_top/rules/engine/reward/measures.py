@@ -252,3 +252,8 @@ class RewardMeasures:
     def _usual_sd(self) -> float:
         """The same, 0 while unknown."""
         return self.noise * math.hypot(self.excess, self.best_excess)
+
+    @property
+    def scale(self) -> float:
+        """The size of the rewards, at their start or at their best."""
+        return max(abs(self.best), abs(self.baseline)) if self.points else 0.0
