@@ -366,6 +366,9 @@ BOUNDARIES = (
     Boundary("returns-constant", "warmup", lambda x: {
         "explained_variance": lambda i: float("nan") if i < x + 4 else 0.5, "reward_mean": flat},
         WARN, step=0.6),
+    Boundary("returns-constant", "defined", lambda x: {
+        "explained_variance": lambda i: 0.5 if i < 100 * x else float("nan"),
+        "reward_mean": rise}, WATCH, -1, count=100, step=0.06),
 )  # fmt: skip
 
 

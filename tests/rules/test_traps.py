@@ -181,6 +181,13 @@ def test_one_nan_is_red_at_once_and_clears_after_three_good_points() -> None:
     assert [(f.opened.row, f.cleared.row if f.cleared else None) for f in found] == [(20, 23)]
 
 
+@pytest.mark.parametrize("value", [math.nan, -math.inf])
+def test_variance_explained_of_equal_returns_is_no_number_and_no_fault(value: float) -> None:
+    """1 - Var(returns - values) / Var(returns) is 0/0, or what is left divided by 0."""
+    columns = {**CTRL_COLUMNS, "explained_variance": lambda i: value if i % 9 == 5 else 0.9}
+    assert "non-finite" not in rules_found(findings(profile(), draw_rows(columns)))
+
+
 def test_a_run_that_goes_on_without_a_learning_rate_is_told_of() -> None:
     """The end of a schedule is the end of a run; twenty updates later it is a mistake."""
     ended = {

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ppo_top.model import Profile, Severity
-from ppo_top.rules.engine.logged_run import LoggedRun
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS, LoggedRun
 from ppo_top.rules.engine.reward.course import EVALUATED
+from ppo_top.rules.engine.wording import label
 
 RECENT_ROWS = 3
 """A finding that closed within this many rows still counts for others."""
@@ -134,6 +135,13 @@ class RuleContext(LoggedRun):
     def learned(self) -> bool:
         """Whether the reward rises, keeps what it gained, or sits at its ceiling."""
         return self.rising or self.at_max or self.keeps_gain
+
+    @property
+    def reward_words(self) -> str:
+        """The reward whose levels a message states: not always that which stands in the log."""
+        words = label(self.reward_concept or REWARD_CONCEPTS[0])
+        taken_apart = self.reward is not None and self.reward.source.is_taken_apart
+        return f"{words} of new episodes" if taken_apart else words
 
     def is_tolerated(self, rule: str) -> bool:
         """Whether a finding of a rule has long been open, and the reward pays for it all the same.

@@ -179,11 +179,14 @@ def is_below_usual(concept: str, value: float, profile: Profile) -> bool:
 
 
 def may_be_nan(concept: str, value: float) -> bool:
-    """Whether a healthy run may log NaN: std of one sample, variance explained of equal returns."""
-    if not math.isnan(value):
-        return False
+    """Whether a healthy run may log NaN: std of one sample, variance explained of equal returns.
+
+    That is 0/0, or minus what is left divided by 0.
+    """
     name = concept.partition("{")[0]
-    return name.endswith(("_std", "_var", "_component_mean")) or name == "explained_variance"
+    if name == "explained_variance":
+        return not value > -math.inf
+    return math.isnan(value) and name.endswith(("_std", "_var", "_component_mean"))
 
 
 def _range_text(concept: str, low: float | None, high: float | None) -> str:

@@ -9,18 +9,25 @@ from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN
+from ppo_top.rules.engine.terms import POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
 def returns_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """All returns are equal, so no action is better than another."""
+    """All returns are equal, so no action is better than another.
+
+    Once a task of short episodes is solved, they are; not before, and not from the start on.
+    """
     if "explained_variance" not in run.non_finite_now:
         return None
-    if run.at_max or run.gained:
+    defined = run.histories.get("explained_variance")
+    always = defined is None or defined.count < limits["defined"] * run.updates
+    if run.at_max or (run.gained and not always):
         return borderline(0.0)
-    words = "all returns are equal (explained variance is undefined): no action is better or worse"
-    return Assessment(WARN, 0.0, None, words)
+    words = "all returns are equal (explained variance is undefined)"
+    if run.gained:
+        return Assessment(WATCH, 0.0, None, f"{words}: what comes after a step is not learned")
+    return Assessment(WARN, 0.0, None, f"{words}: no action is better or worse")
 
 
 def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -79,7 +86,7 @@ RULES = (
         stays_calm=always,
         families=POLICY_GRADIENT,
         judged_at=("value_loss",),
-        limits={"warmup": 3},
+        limits={"defined": 0.1, "warmup": 3},
         persistence=k_of_n(5, 5),
         causes=("discount (gamma) 0 and equal rewards at each step", "a reward that never changes"),
         remedies=(

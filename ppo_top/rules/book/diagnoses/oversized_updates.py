@@ -191,8 +191,8 @@ def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | No
     if reward is None:
         return None
     words = (
-        f"reward fell ({num(reward.best)} -> {num(reward.smooth)}) without a sign from policy or "
-        "critic: did the environment or data change?"
+        f"{run.reward_words} fell ({num(reward.best)} -> {num(reward.smooth)}) without a sign from "
+        "policy or critic: did the environment or data change?"
     )
     return Assessment(WARN, reward.smooth, None, words)
 

@@ -20,7 +20,7 @@ from ppo_top.rules.engine.terms import (
     WARN,
     WATCH,
 )
-from ppo_top.rules.engine.wording import label, num, pct
+from ppo_top.rules.engine.wording import num, pct
 
 RATING = "elo"
 """The metric that counts in points of a rating: a few of them are won and lost by chance."""
@@ -44,7 +44,7 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if run.reward_concept == RATING and reward.gain < limits["rating"]:
         return None
     if reward.lost_share < limits["clear"]:
-        run.memos["reward-crash"] = _blocks(reward)  # what its means show is told by now
+        run.memos["reward-crash"] = _blocks(reward)  # what its means show is over
         return RESOLVED
     value, lost, in_noise = reward.history.last, reward.lost_share, reward.depth / reward.sd
     if best_was_random(run, reward):
@@ -83,7 +83,7 @@ def _not_kept(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Ass
 
 def _fell(run: RuleContext, best: float, now: float, lost: float) -> str:
     share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
-    return f"{label(run.reward_concept)} fell from {num(best)} to {num(now)} ({share})"
+    return f"{run.reward_words} fell from {num(best)} to {num(now)} ({share})"
 
 
 def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
@@ -104,8 +104,8 @@ def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -
             and fall.best - fall.now > limits["drawdowns"] * fall.made_good
         )
         worst = max(found, key=lambda fall: fall.fall_noise, default=None)
-        told = (worst.best, worst.now, worst.lost_of(reward.baseline)) if worst is not None else ()
-        memo = run.memos["reward-crash"] = (*blocks, *told)
+        fell = (worst.best, worst.now, worst.lost_of(reward.baseline)) if worst is not None else ()
+        memo = run.memos["reward-crash"] = (*blocks, *fell)
     if len(memo) == len(blocks):
         return None
     return Assessment(WARN, reward.history.last, memo[2], _fell(run, *memo[2:]))

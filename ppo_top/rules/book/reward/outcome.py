@@ -39,7 +39,7 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         reached = f"is at its ceiling ({num(max(reward.smooth, reward.best))})"
     known = reward.ceiling is not None or 0.0 <= reward.history.low <= reward.history.high <= 1.0
     unless = "" if known else ", unless more than that is possible"
-    message = f"reward {reached}: training has succeeded{unless}"
+    message = f"{run.reward_words} {reached}: training has succeeded{unless}"
     return Assessment(INFO, reward.history.last, reward.ceiling, message)
 
 
@@ -69,7 +69,8 @@ def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     rise = _only_rose(reward) or _rise_to_the_end(reward, limits)
     if rise is None:
         return None
-    message = f"reward still rises at the end ({num(rise[0])} -> {num(rise[1])}): train longer"
+    rises = f"{run.reward_words} still rises at the end ({num(rise[0])} -> {num(rise[1])})"
+    message = f"{rises}: train longer"
     return Assessment(INFO, reward.history.last, None, message)
 
 

@@ -22,7 +22,9 @@ def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     needed = limits["points" if goal is None else "goal_points"]
     if waited < max(needed, limits["share"] * reward.count) or not reward.levelled_off:
         return None
-    message = f"no new best of the smoothed reward ({num(reward.best)}) for {waited} updates"
+    message = (
+        f"no new best of the smoothed {run.reward_words} ({num(reward.best)}) for {waited} updates"
+    )
     if goal is not None:
         missed = f"{message}: the goal {num(goal)} is not reached"
         return Assessment(WARN, reward.history.last, goal, missed)
@@ -75,7 +77,7 @@ def _swings(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Asses
     turns = count_swings(levels, limits["leg"] * (high - low))
     if turns < limits["turns"]:
         return None
-    words = f"reward swings between {num(low)} and {num(high)}: it turned {turns} times"
+    words = f"{run.reward_words} swings between {num(low)} and {num(high)}: it turned {turns} times"
     return Assessment(WATCH, reward.smooth, None, words)
 
 

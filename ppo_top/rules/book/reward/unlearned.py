@@ -49,7 +49,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     message = f"{_unlearned(run, reward)} in {reward.count} updates"
     if _may_have_gained(reward, limits) and not proven:
         level = min(level, WATCH)
-        message = f"reward rose above {num(reward.baseline)}, but by no more than noise"
+        message = f"{run.reward_words} rose above {num(reward.baseline)}, but by no more than noise"
     if _rose_before(run) or (run.may_be_part(limits["paste_rows"]) and not proven):
         level = min(level, WATCH)
     if run.resumed:
@@ -184,15 +184,15 @@ def _same_lengths(run: RuleContext) -> bool:
 
 def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
     """What is said of a reward that stays where it was, or falls below."""
-    began = num(reward.baseline)
+    began, what = num(reward.baseline), run.reward_words
     if not reward.constant:
         below = reward.points >= MIN_POINTS and reward.below > GAIN_NOISE * reward.sd
         if below:
-            return f"reward has not risen above {began}, where it began,"
+            return f"{what} has not risen above {began}, where it began,"
         if max(reward.recent) - min(reward.recent) > 0.5 * reward.scale:
             low, high = num(reward.history.low), num(reward.history.high)
             return f"reward swings between {low} and {high} and has gained nothing on {began}"
-        return f"reward has not moved from {began}"
+        return f"{what} has not moved from {began}"
     if run.family in LLM_FAMILIES and reward.baseline != 0.0:
         return f"every completion gets the same reward, {began},"
     return f"reward is exactly {began}" if reward.baseline > 0.0 else "no success seen yet"
@@ -213,14 +213,13 @@ def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if reward.below <= clear and not sank:
         return None
     enough = max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good)
-    message = f"reward is below where it started: {num(began)} -> {num(reward.smooth)}"
+    message = f"{run.reward_words} is below where it started: {num(began)} -> {num(reward.smooth)}"
     if reward.below <= enough:
         if not sank or reward.looks < limits["looks"]:
             return borderline(reward.history.last)
         began, now = reward.quarters[0][1], reward.quarters[-1][1]
-        message = (
-            f"reward sank from the first quarter of the log to the last: {num(began)} -> {num(now)}"
-        )
+        fell = f"{num(began)} -> {num(now)}"
+        message = f"{run.reward_words} sank from the first quarter of the log to the last: {fell}"
     on_policy = run.family in POLICY_GRADIENT
     share = limits["early" if on_policy else "early_replay"]
     early = not on_policy if run.progress is None else run.progress < share

@@ -102,6 +102,11 @@ class RewardPoints:
             return USUAL_WINDOW  # of unknown kind: only such rows are compared at distances
         return self.sample.episodes if self.sample.kind == "window" else 0
 
+    @property
+    def is_taken_apart(self) -> bool:
+        """Whether points are what is new in a moving mean."""
+        return self.window is not None and self.blocks is not None
+
     def add(
         self, value: float, step: int, length: float | None, counted: float | None
     ) -> list[RewardPoint] | None:
