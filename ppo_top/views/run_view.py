@@ -103,9 +103,12 @@ class RunView(NamedTuple):
     @property
     def marked_words(self) -> str:
         """The verdict in words next to the mark, which is amber for a value out of its range."""
-        if not self.is_watched:
-            return self.verdict_words
-        return f"{self.verdict_words}, {names([row.label for row in self.watched])} out of range"
+        return ", ".join(filter(None, (self.verdict_words, self.outside_words)))
+
+    @property
+    def outside_words(self) -> str:
+        """Which values are out of their range in a run without a finding that says more."""
+        return f"{names([row.label for row in self.watched])} out of range" * self.is_watched
 
 
 def make_run_view(

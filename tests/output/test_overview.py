@@ -78,6 +78,26 @@ def test_several_runs_end_with_a_table_of_all(capsys: pytest.CaptureFixture[str]
     assert table[4].startswith("whole reports: -v, or of one run `ppo-top check ")
 
 
+@pytest.mark.parametrize("rows_as", ["text", "markdown"])
+def test_a_row_has_the_mark_of_the_whole_report(
+    rows_as: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A value out of its range is amber in both, and the row says which value it is."""
+    log = (DEMO_LOGS_FOLDER / HEALTHY / "progress.csv").read_text().splitlines(keepends=True)
+    for name, kept in (("early", 22), ("later", 30)):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "progress.csv").write_text("".join(log[:kept]))
+    assert main(["check", str(tmp_path / "early")]) == 0
+    assert capsys.readouterr().out.startswith("▲ early: healthy, explained var out of range")
+    assert main(["check", str(tmp_path), "--format", rows_as]) == 0
+    rows = [line.replace("|", " ").split() for line in capsys.readouterr().out.splitlines()]
+    marks = {row[1]: (row[0], row[5:]) for row in rows if row[1:2] in (["early"], ["later"])}
+    assert marks == {
+        "early": ("▲", ["explained", "var", "out", "of", "range"]),
+        "later": ("✓", []),
+    }
+
+
 def test_no_path_is_named_that_is_not_there(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,7 +65,7 @@ def _run_lines(report: RunReport, heading: str) -> Iterator[str]:
 
 def _head_lines(report: RunReport, heading: str) -> Iterator[str]:
     summary = report.summary
-    mark, name = MARKS[summary.verdict.status], markdown_text(report.identity.name)
+    mark, name = MARKS[report.mark], markdown_text(report.identity.name)
     yield f"{heading} {mark} {name}: {markdown_text(summary.words)}"
     yield ""
     yield markdown_text(run_facts(report))
@@ -111,9 +111,8 @@ def _table_lines(reports: Sequence[RunReport]) -> Iterator[str]:
     for each in listed:
         identity, summary = each.identity, each.summary
         words = identity.name, summary.verdict.words, identity.state.value, summary.reward
-        cells = *words, summary.since, summary.finding or each.listed
-        mark = MARKS[summary.verdict.status]
-        yield f"| {mark} | {' | '.join(map(markdown_text, cells))} |"
+        cells = *words, summary.since, each.told
+        yield f"| {MARKS[each.mark]} | {' | '.join(map(markdown_text, cells))} |"
     if len(listed) < len(reports):
         yield ""
         yield f"{plural(len(reports) - len(listed), 'run')} more"

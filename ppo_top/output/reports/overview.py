@@ -161,7 +161,7 @@ def _table(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[str]:
     if not reports:
         return
     width = style.width or math.inf
-    lines = [" ", *(MARKS[each.summary.verdict.status] for each in reports)]
+    lines = [" ", *(MARKS[each.mark] for each in reports)]
     for head, cells in _columns(reports, style.width).items():
         if head in WIDE_HEADS and width < MAX_WIDTH:
             continue
@@ -181,7 +181,7 @@ def _columns(reports: Sequence[RunReport], width: int | None) -> dict[str, list[
         "state": [each.identity.state.value for each in reports],
         "reward": [each.reward for each in summaries],
         "since step": [each.since for each in summaries],
-        "finding": [each.summary.finding or each.listed for each in reports],
+        "finding": [each.told for each in reports],
     }
 
 

@@ -71,6 +71,8 @@ class RunSummary(NamedTuple):
     """Where its checkpoints may be, if their names say from when they are."""
     sibling: SiblingFacts | None = None
     """By what it is compared with its siblings."""
+    outside: str = ""
+    """Which values are out of their range, where there is no finding that says more."""
 
 
 class RunReport(NamedTuple):
@@ -101,6 +103,11 @@ class RunReport(NamedTuple):
         """The mark of the run, also where it is stalled."""
         is_stalled = is_stalled_only(self.summary.verdict, self.identity.state)
         return Status.WATCH if is_stalled else self.summary.mark
+
+    @property
+    def told(self) -> str:
+        """What a row of a table says of it: its worst finding, or what stands for one."""
+        return self.summary.finding or self.listed or self.summary.outside
 
     @property
     def rank(self) -> tuple[int, bool, float, str]:

@@ -51,6 +51,7 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         axis=view.progress.axis,
         checkpoints=checkpoint_search(run, view),
         sibling=sibling_facts(run),
+        outside=view.outside_words,
     )
 
 
