@@ -155,6 +155,14 @@ def duration(seconds: float | None) -> str:
     return sign + _pair(span + _HOUR / 2, _DAY, "d", _HOUR, "h")
 
 
+def tick_time(seconds: float) -> str:
+    """A time on an axis, to the second below an hour, where ticks may be 30 s apart."""
+    whole = round(seconds)
+    if 99.5 <= seconds < _HOUR and whole % _MINUTE:
+        return _pair(whole, _MINUTE, "min", 1, "s")
+    return duration(seconds)
+
+
 def _pair(span: float, large: float, large_name: str, small: float, small_name: str) -> str:
     whole = int(span // large)
     rest = int(span % large // small)

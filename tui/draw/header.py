@@ -33,10 +33,11 @@ def draw_header(snap: Snapshot, cells: int) -> StyledLine:
     right = _right(snap)
     room = cells - width(right) - 1
     parts = run_count_parts(snap.counts, snap.symbols)
-    counts = join_fitting(parts, room - width(paths) - 4)
-    if counts:
-        return justify((*paths, ("    ", ""), *counts), right, cells)
-    return justify((*paths[:2], *join_fitting(parts, room - 10)), right, cells)
+    for left in ((*paths, ("    ", "")), paths[:2]):
+        beside = room - width(left)
+        if width(parts[0]) <= beside:  # the worst count is worth more than the paths
+            return justify((*left, *join_fitting(parts, beside)), right, cells)
+    return justify(paths[:2], right, cells)
 
 
 def _right(snap: Snapshot) -> StyledLine:

@@ -34,6 +34,9 @@ MAX_FIXES = 3
 _REMARK = re.compile(r" \([^()]*\)|, by \d.*$|: nothing else.*$")
 """The part of a piece of advice that is dropped where there is no room."""
 
+_OPTION_GROUPS = re.compile(r"\b(?:[A-Za-z]\w+\.)+(?=[A-Za-z]\w)")
+"""What an option stands below (`actor_rollout_ref.actor.`), dropped where its own name must fit."""
+
 
 def draw_verdict(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
     """The verdict in at most `rows` lines."""
@@ -165,8 +168,11 @@ def _fixes(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> lis
             texts[at] = _REMARK.sub("", texts[at])
     while len(texts) > 1 and len(_numbered(texts, room)) > rows:
         texts.pop()
+    for unneeded, instead in ((_REMARK, ""), (_OPTION_GROUPS, ELLIPSIS)):
+        if texts and len(_numbered(texts, room)) > rows:
+            texts[0] = unneeded.sub(instead, texts[0])
     if texts and len(_numbered(texts, room)) > rows:
-        texts[0] = shorten(_REMARK.sub("", texts[0]), room * rows - 2)
+        texts[0] = shorten(texts[0], room * rows - 2)
     leads = [label, *[" " * len(label)] * rows]
     drawn = zip(leads, _numbered(texts, room)[: max(rows, 0)], strict=False)
     return [line((lead, "dim"), *parts) for lead, parts in drawn]

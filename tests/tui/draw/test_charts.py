@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ppo_top.model import Mark
 from ppo_top.runs.rows.track import Track
-from ppo_top.text.format import duration
+from ppo_top.text.format import tick_time
 from ppo_top.tui.draw.charts.compare_chart import value_at
 from ppo_top.tui.draw.charts.metric_chart import smoothed
 from ppo_top.tui.draw.overlays import draw_screen
@@ -65,14 +65,15 @@ def test_ticks_are_round(low: float, high: float, most: int, wanted: list[float]
     [
         (0.4, ["0 s", "0.1 s", "0.2 s", "0.3 s", "0.4 s"]),
         (70, ["0 s", "15 s", "30 s", "45 s", "60 s"]),
+        (150, ["0 s", "30 s", "60 s", "90 s", "2 min", "2 min 30 s"]),
         (248, ["0 s", "60 s", "2 min", "3 min", "4 min"]),
         (4 * 3600, ["0 s", "1 h", "2 h", "3 h", "4 h"]),
         (10 * 86400, ["0 s", "2 d", "4 d", "6 d", "8 d", "10 d"]),
     ],
 )
 def test_ticks_of_time_are_those_of_a_clock(high: float, wanted: list[str]) -> None:
-    """Each is where its label says: no tick at 100 s is called 2 min."""
-    assert [duration(each) for each in time_ticks(0.0, high, 5)] == wanted
+    """Each is where its label says: no tick at 100 or 150 s is called 2 min."""
+    assert [tick_time(each) for each in time_ticks(0.0, high, 5)] == wanted
 
 
 @pytest.mark.parametrize(

@@ -11,12 +11,14 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from ppo_top.tui.draw.charts.panel_plot import AXIS_CELLS, edge_labels
+from ppo_top.tui.draw.header import draw_header
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.sparkline import Scale
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
 from ppo_top.tui.state.cursor import Cursor
 from ppo_top.tui.state.snapshot import LoadingProgress
+from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 from tests.support.screens import DEMO_LOGS, PROGRESS_CSV_HEADER, drawn_text, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
@@ -251,6 +253,32 @@ def test_a_side_pane_of_a_long_name_keeps_state_and_step_and_labels(
     (status,) = (line for line in lines if line.startswith(" expe"))
     assert "ended" in status and "step 81,920" in status
     assert [line.split()[0] for line in lines[2:5]] == ["cause", "chain", "fix"]
+
+
+def test_a_side_pane_names_the_option_itself(sick: UiState) -> None:
+    """Of a long option the end is shown: the beginning, cut off, would name no option."""
+    view = sick.view()
+    assert view is not None
+    option = "actor_rollout_ref.actor.ppo_mini_batch_size"
+    view.open_findings[0].finding.remedies = (f"smaller batches: {option} (verl's default is 256)",)
+    shown = drawn_text(sick, 40, 15)
+    at = next(at for at, row in enumerate(shown) if row.startswith(" fix "))
+    assert "1 smaller batches:" in shown[at] and "…ppo_mini_batch_size" in shown[at + 1]
+    assert option in "".join(drawn_text(sick, 140, 40))
+
+
+def test_the_worst_count_stands_first_or_none_does(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """A header that has no room for `1 crit` does not tell of an ended run instead."""
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
+    write_unhealthy_run(tmp_path / "runs" / "well" / "progress.csv", broken_from=99)
+    ui = make_ui_state(tmp_path / "runs")
+    ui.watched_paths = "../experiments/logs"
+    snap = take_snapshot(ui)
+    headers = [plain_text(draw_header(snap, cells)) for cells in range(24, 100)]
+    assert any("2 ended" in header for header in headers)
+    assert [each for each in headers if "ended" in each and "✗ 1 crit" not in each] == []
 
 
 @pytest.mark.parametrize("cells", [60, 80, 100, 140])

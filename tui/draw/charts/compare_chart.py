@@ -15,10 +15,10 @@ from ppo_top.text.format import (
     clean,
     compact,
     dated,
-    duration,
     format_metric_value,
     number,
     plural,
+    tick_time,
 )
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
@@ -68,7 +68,7 @@ def compare_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[St
     fitting = groups_that_fit(groups, rows)
     loading = sum(not run.is_whole for run in compared_runs(fitting))
     metric = concept(name)
-    x_label = duration if axis == "time" else compact
+    x_label = tick_time if axis == "time" else compact
     chart = Chart(x_label=x_label, y_label=lambda y: format_metric_value(y, metric.fmt))
     chart.time_x = axis == "time"
     legend: list[StyledLine] = []

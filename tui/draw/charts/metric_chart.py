@@ -11,7 +11,7 @@ from ppo_top.catalogue import concept
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
-from ppo_top.text.format import compact, duration, format_metric_value
+from ppo_top.text.format import compact, format_metric_value, tick_time
 from ppo_top.tui.draw.charts.curve_columns import SPREAD_OF, style_of
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
@@ -34,7 +34,7 @@ def x_axis(timeline: Timeline, axis: str) -> tuple[Callable[[int], float], Calla
             when = timeline.times[row]
             return when - start if when == when else 0.0
 
-        return elapsed, duration
+        return elapsed, tick_time
     if axis == "step":
         return lambda row: float(timeline.steps[row]), compact
     return lambda row: float(row + 1), compact
@@ -84,7 +84,7 @@ def metric_chart(
     spread = _spread(run.timeline, drawn, kept)
     curves = _curves(options, run, track, kept, spread, scale)
     chart = Chart(curves, x_label=x_label, y_label=scale.label, log_y=scale.log)
-    chart.time_x = x_label is duration
+    chart.time_x = x_label is tick_time
     chart.x_range = to_x(drawn.rows[begin]), to_x(drawn.rows[seen - 1])
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
     notes = _add_limits(chart, track, scale)
