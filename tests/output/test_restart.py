@@ -119,6 +119,6 @@ def test_every_advice_about_checkpoints_is_known_to_ask_for_one_or_not() -> None
     about = {advice for advice in said if "checkpoint" in advice}
     assert {advice for advice in about if not asks_for_restart(advice)} == {
         "stop at the best evaluated checkpoint",
-        "{in_text}gradient checkpointing, or a smaller share of memory for the sampler",
+        "{in_text}gradient checkpointing",
     }
     assert len(about) > 5

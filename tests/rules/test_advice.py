@@ -235,6 +235,22 @@ def test_verl_s_penalty_is_named_where_it_is() -> None:
     assert named == ["actor_rollout_ref.actor.kl_loss_coef", "algorithm.kl_ctrl.kl_coef"]
 
 
+@pytest.mark.parametrize(
+    ("trainer", "named"),
+    [
+        ("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu"),
+        ("openrlhf", "train.micro_batch_size"),
+        ("trl-grpo", "per_device_train_batch_size"),
+        ("sb3", "batch_size"),
+    ],
+)
+def test_what_memory_holds_at_once_is_not_the_batch_of_an_update(trainer: str, named: str) -> None:
+    """verl's and OpenRLHF's gather an update from several: a smaller update saves no memory."""
+    said = tries("out-of-memory", trainer).splitlines()
+    assert said[0].split(" (")[0] == f"fewer samples at once: {named}"
+    assert not any("ppo_mini_batch_size" in line for line in said)
+
+
 def test_defaults_are_said_to_be_the_trainer_s() -> None:
     """Names of two words stay whole."""
     assert "Spinning Up's default is" in tries("kl-high", "spinning-up")

@@ -372,7 +372,7 @@ def test_a_crash_for_want_of_memory_is_told_once(tmp_path: Path) -> None:
     (run,) = read_session([tmp_path]).runs.values()
     (opened,) = make_run_view(run).open_findings
     assert (opened.finding.title, opened.finding.message) == ("Out of memory", error)
-    assert "smaller batches" in opened.finding.remedies[0]
+    assert "fewer samples at once" in opened.finding.remedies[0]
 
 
 ROWS_BEFORE_DEATH = [f"Iteration {i}/50 | Mean Reward: {20 + i} | KL: 0.0047" for i in range(1, 20)]

@@ -41,6 +41,7 @@ LOGGED_OPTIONS = {
 
 ALTERNATIVE_OPTIONS = {
     "kl_penalty": ("beta", "kl_coef"),
+    "memory_batch": ("micro_batch_size", "batch_size"),
     "rollouts": (
         "n_steps",
         "n_envs",

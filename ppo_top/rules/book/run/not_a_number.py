@@ -259,9 +259,10 @@ RULES = (
         families=ALL_FAMILIES,
         causes=("batch, sequence length or model too large for the device's memory",),
         remedies=(
-            "smaller batches: {batch_size}",
+            "fewer samples at once: {memory_batch}",
             "{in_text}shorter completions: {max_completion_length}",
-            "{in_text}gradient checkpointing, or a smaller share of memory for the sampler",
+            "{in_text}gradient checkpointing",
+            "{in_text}a smaller share of memory for the sampler: {gpu_memory_utilization}",
             "{in_control}fewer environments, shorter rollouts ({n_steps}), a smaller buffer",
             "a smaller network, or fewer processes on the device",
         ),
