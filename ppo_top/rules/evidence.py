@@ -43,7 +43,7 @@ def _reward_line(run: RuleContext) -> str:
     if reward.smooth < reward.baseline and began != now:
         trend = f", below its start{', rising again' * reward.rising}"
     elif reward.flat:
-        trend = ", not rising"
+        trend = ", no longer rising" if reward.gained else ", not rising"
     elif began == now and not trend:
         return ""  # too few to tell
     return f"reward {began} -> {now}{trend}"

@@ -46,6 +46,7 @@ def sunk(i: int) -> float:
         (rise, 60, ", rising"),
         (fallen, 44, ", falling"),
         (lambda i: 22 + jitter(i + 2, 2), 60, ", not rising"),
+        (lambda i: 22 + min(i, 30) + jitter(i + 2, 2), 90, ", no longer rising"),
         (sunk, 60, ", below its start"),
         (lambda i: sunk(i) + 0.8 * max(0, i - 44), 60, ", below its start, rising again"),
         (lambda i: 500.0 * min(1, i / 20), 60, ", at its ceiling"),
