@@ -251,6 +251,21 @@ def test_what_memory_holds_at_once_is_not_the_batch_of_an_update(trainer: str, n
     assert not any("ppo_mini_batch_size" in line for line in said)
 
 
+def test_what_sets_epsilon_is_named_where_it_is_known() -> None:
+    """SB3's DQN has two options for it; a script of one's own is told what to reach."""
+    wanted = "a final exploration rate of 0.01 to 0.1, reached within half of the run"
+    advice = BY_ID["exploration-not-falling"].remedies
+    told = {
+        trainer: fill_advice(advice, RuleContext(Profile(trainer, "value-based", {}, algo="DQN")))
+        for trainer in ("sb3", "custom")
+    }
+    assert told["sb3"] == (
+        f"{wanted}: exploration_final_eps (SB3's default is 0.05), "
+        "exploration_fraction (SB3's default is 0.1)",
+    )
+    assert told["custom"] == (wanted,)
+
+
 def test_defaults_are_said_to_be_the_trainer_s() -> None:
     """Names of two words stay whole."""
     assert "Spinning Up's default is" in tries("kl-high", "spinning-up")

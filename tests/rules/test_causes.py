@@ -268,7 +268,7 @@ def test_what_is_not_logged_is_not_known() -> None:
 @pytest.mark.parametrize(
     ("family", "told"),
     [
-        ("value-based", "exploration rate"),
+        ("value-based", "low_exploration"),
         ("off-policy", "action noise"),
         ("on-policy", "entropy bonus"),
         ("unknown", "exploration rate of 0.01 to 0.1, reached within half of the run, or less"),

@@ -128,7 +128,7 @@ WORDS = (
           400}),
     Words("returns-changed", "explained variance 0.9 -> 0.1", surprised(), {"explained_variance":
           at(40, 0.2, 0.9)}),
-    Words("exploration-not-falling", "epsilon has not fallen in", {**FLAT, "exploration_rate": 0.9},
+    Words("exploration-not-falling", ": epsilon has not fallen", {**FLAT, "exploration_rate": 0.9},
           {"exploration_rate": lambda i: 0.95 - 0.004 * i}, "value-based", {"total_timesteps":
           60_000}),
     Words("exploration-not-falling", "of the run", {**FLAT, "exploration_rate": lambda i: 0.95 -

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from ppo_top.rules.advice.advised_option import AdvisedOption
 from ppo_top.rules.engine.terms import GRPO, LLM_FAMILIES, OFF_POLICY, RLHF, VALUE_BASED
@@ -51,6 +52,16 @@ def usual_rate(find: FindOption, facts: Facts, family: str) -> str:
     if rate.default is not None:
         return f"raise {rate}"
     return f"raise {rate:, to about {USUAL_RATES.get(family, '0.0003')}}"
+
+
+def low_exploration(find: FindOption, facts: Facts, family: str) -> str:
+    """A low final exploration rate, and the options that set it and its fall, where known."""
+    words, named = "a final exploration rate of 0.01 to 0.1, reached within half of the run", []
+    for name in ("exploration_final", "exploration_fraction"):
+        with suppress(KeyError):
+            option = find(name)
+            named += [f"{option}"] * (option.default is not None)
+    return f"{words}: {', '.join(named)}" if named else words
 
 
 def larger_batches(find: FindOption, facts: Facts, family: str) -> str:
@@ -104,6 +115,7 @@ def _only_if(applies: bool) -> str:
 ADVICE_PHRASES: Mapping[str, AdvicePhrase] = {
     "kl_limit": kl_limit,
     "usual_rate": usual_rate,
+    "low_exploration": low_exploration,
     "larger_batches": larger_batches,
     "normalised_rewards": normalised_rewards,
     "monitor": monitor,

@@ -148,7 +148,7 @@ def epsilon_stays(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return borderline(value, limits["random"])
     message = f"{pct(value)} of the actions are still random"
     if constant:
-        message += f": epsilon has not fallen in {history.count} updates"
+        message += ": epsilon has not fallen"
     elif budget is not None:
         message += f" at {pct(budget)} of the run"
     return Assessment(WARN, value, limits["random"], message, immediate=run.ended)
@@ -294,10 +294,7 @@ RULES = (
         at_end=True,
         ranks_causes=True,
         causes=("a final exploration rate or a decay far too large for this run",),
-        remedies=(
-            "a final exploration rate of 0.01 to 0.1",
-            "let it fall within the first tenth to half of the run",
-        ),
+        remedies=("{low_exploration}",),
         source="Mnih et al. 2015: epsilon falls to 0.1 within the first fiftieth of the run",
         grade="B",
     ),
