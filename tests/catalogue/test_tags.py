@@ -6,6 +6,7 @@ import pytest
 
 from ppo_top.catalogue import (
     UNKNOWN_TRAINER,
+    concept,
     identify,
     known_trainers,
     meaning,
@@ -136,6 +137,21 @@ def test_the_prefix_of_trackers_changes_nothing(trainer: str, tag: str, expected
     found = meaning(TRAINERS[trainer], f"train/{tag}")
     assert found is not None
     assert found.concept == expected
+
+
+@pytest.mark.parametrize(
+    ("trainer", "tag", "unit"),
+    [
+        ("verl", "perf/throughput", "tokens / s"),
+        ("prime-rl", "Throughput", "tokens / s"),
+        ("sb3", "time/fps", "steps / s"),
+    ],
+)
+def test_a_speed_is_in_what_the_trainer_counts(trainer: str, tag: str, unit: str) -> None:
+    """A step of a language model takes a minute, in which it makes a hundred thousand tokens."""
+    found = meaning(TRAINERS[trainer], tag)
+    assert found is not None and found.concept is not None
+    assert concept(found.concept).label == unit
 
 
 def test_evaluation_has_two_spellings() -> None:
