@@ -180,6 +180,23 @@ def test_a_handful_of_metrics_is_healthy_as_far_as_they_tell(
     assert headline.startswith("Healthy as far as reward, value loss tell; entropy, approx KL")
 
 
+def test_one_clip_fraction_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """verl logs no fraction for each side: its runs have no reservation for life."""
+    lines = [
+        f"step:{i} - actor/entropy:{0.4 - 0.002 * i:.4f} - actor/kl_loss:0.001 - "
+        f"actor/pg_loss:{jitter(i, 0.01):.5f} - actor/pg_clipfrac:0.002 - actor/ppo_kl:0.0004 - "
+        f"actor/grad_norm:{0.3 + jitter(i, 0.05):.4f} - actor/lr:1e-06 - "
+        f"critic/score/mean:{0.3 + 0.005 * i + jitter(i, 0.01):.4f} - "
+        f"response_length/mean:{240 + jitter(i, 5):.1f} - response_length/clip_ratio:0.01"
+        for i in range(1, 61)
+    ]
+    (tmp_path / "train.log").write_text("\n".join(lines) + "\n")
+    assert main(["check", str(tmp_path), "--no-cache"]) == 0
+    told = capsys.readouterr().out
+    assert told.splitlines()[0].endswith(": healthy")
+    assert "clip ratio " in told and "clip ratio low" not in told
+
+
 def test_a_loss_alone_is_not_judged(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Without a reward, and with too little else, silence of the rules says nothing."""
     write_csv(tmp_path / "train", {"loss": lambda i: 2.0 * 0.98**i, "lr": lambda i: 1e-4})
