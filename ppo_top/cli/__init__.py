@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -9,6 +10,9 @@ from io import TextIOWrapper
 from ppo_top.cli.commands import COMMANDS, make_parser
 from ppo_top.cli.options import EXIT_ERROR, UsageError
 from ppo_top.paths import unreachable_reason
+
+OUTPUT_FULL = (errno.ENOSPC, errno.EDQUOT)
+"""Errors of a full disk, or of a quota: no bug of ours."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -29,12 +33,24 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         discard_stdout()
         return 0
-    except Exception as error:  # noqa: BLE001 - Python's own exit code for a bug means a sick run
-        from ppo_top.support.internal_errors import report_internal_error
-        from ppo_top.text.format import clean
+    except OSError as error:
+        if error.errno not in OUTPUT_FULL or error.filename is not None:
+            return _bug(error)
+        from ppo_top.support.internal_errors import discard_stdout
 
-        print(f"ppo-top: {clean(report_internal_error('ppo-top', error))}", file=sys.stderr)
+        discard_stdout()
+        print(f"ppo-top: standard output: {error.strerror}", file=sys.stderr)
         return EXIT_ERROR
+    except Exception as error:  # noqa: BLE001 - Python's own exit code for a bug means a sick run
+        return _bug(error)
+
+
+def _bug(error: Exception) -> int:
+    from ppo_top.support.internal_errors import report_internal_error
+    from ppo_top.text.format import clean
+
+    print(f"ppo-top: {clean(report_internal_error('ppo-top', error))}", file=sys.stderr)
+    return EXIT_ERROR
 
 
 def _use_ascii_fallbacks() -> None:

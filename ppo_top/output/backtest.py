@@ -140,7 +140,8 @@ def backtest_lines(runs: Sequence[JudgedRun]) -> Iterator[str]:
 def _lead(tally: RuleTally) -> str:
     parts = []
     if tally.median_lead is not None:
-        parts.append(f"{tally.median_lead:g} updates ({plural(len(tally.lead_updates), 'run')})")
+        updates = f"{tally.median_lead:g} update{'s' * (tally.median_lead != 1)}"
+        parts.append(f"{updates} ({plural(len(tally.lead_updates), 'run')})")
     if tally.warned_without_fall:
         parts.append(f"alerts in {plural(tally.warned_without_fall, 'run')} without a reward drop")
     return "; ".join(parts)

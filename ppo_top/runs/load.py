@@ -36,6 +36,12 @@ NO_LOGS_HINT = (
 )
 """Advice for when there is nothing to judge."""
 
+NO_METRICS_HINT = (
+    "a line needs the name of a metric and its number (reward: 20.8, loss=0.31); lines of another "
+    "kind can be read by your own expression, `console` in ~/.config/ppo-top/ppo-top.toml"
+)
+"""The same for what was piped or pasted."""
+
 
 def load_session(
     paths: Sequence[Path],
@@ -132,7 +138,8 @@ def _why_nothing(loader: Loader, names: str, verbose: bool) -> Iterator[str]:
     elif others and not verbose:
         files = plural(len(others), "file")
         yield f"{files} passed over: `ppo-top check -v` says which, and why"
-    yield f"{names}: nothing here that I can read as a training log; {NO_LOGS_HINT}"
+    hint = NO_METRICS_HINT if names == str(STDIN_NAME) else NO_LOGS_HINT
+    yield f"{names}: nothing here that I can read as a training log; {hint}"
     for run in loader.session.runs.values():
         for source in run.sources.values():
             yield from (f"{clean(source.key)}: {clean(note)}" for note in source.all_notes)

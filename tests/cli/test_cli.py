@@ -346,6 +346,24 @@ def test_a_closed_pipe_does_not_change_the_exit_code() -> None:
     assert process.returncode == 1
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux has a full device")
+@pytest.mark.parametrize("command", [["check", "--json"], ["export", "--format", "csv"]])
+def test_a_full_disk_is_no_bug_of_ours(command: list[str]) -> None:
+    """It is said in the system's words, without a file of errors to look into."""
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "ppo_top", *command, str(DEMO_LOGS_FOLDER / "trl_grpo")],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert (done.returncode, done.stderr) == (
+        2,
+        "ppo-top: standard output: No space left on device\n",
+    )
+
+
 def test_demo_live_says_how_to_install_what_it_needs(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

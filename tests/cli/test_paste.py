@@ -103,6 +103,8 @@ def test_text_without_a_record() -> None:
     done = check("Hello, it does not work\n")
     assert done.returncode == 2
     assert "standard input: nothing here" in done.stderr
+    assert "a line needs the name of a metric and its number" in done.stderr
+    assert "tee run.log" not in done.stderr  # it was the console's output
 
 
 def test_only_one_look() -> None:

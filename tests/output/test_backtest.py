@@ -56,6 +56,14 @@ def test_each_rule_is_counted_with_its_runs_and_leads() -> None:
     )
 
 
+def test_one_update_is_no_updates() -> None:
+    """`1 update (1 run)`, `5 updates (1 run)`."""
+    late = run("late", {"approx_kl": lambda i: 0.4 if i > 38 else 0.01, "reward_mean": fallen})
+    told = "\n".join(backtest_lines([late]))
+    assert " 1 update (1 run)" in told and "1 updates" not in told
+    assert "5 updates (1 run)" in "\n".join(backtest_lines(RUNS))
+
+
 def test_the_table_and_the_json_agree() -> None:
     """Both name the same rules, in the same order."""
     lines = list(backtest_lines(RUNS))

@@ -136,9 +136,10 @@ class Actions(ChoiceActions):
         ui.hidden_sections = ui.hidden_sections ^ {section}
         key = list(SECTIONS).index(section) + 1
         hidden = section in ui.hidden_sections
+        ui.toast = f"{SECTIONS[section]} hidden; {key} shows it again" if hidden else ""
         if section == "runs" and hidden:
             ui.focus = "values"  # with the keys in it, the list would fill the screen
-        ui.toast = f"{SECTIONS[section]} hidden; {key} shows it again" if hidden else ""
+            ui.toast += ", Tab as a full table"
 
     do_toggle_runs = partialmethod(_toggle, "runs")
     do_toggle_finding = partialmethod(_toggle, "finding")

@@ -88,7 +88,7 @@ KEYS: tuple[Key, ...] = (
     Key(("v",), "v", "mark", MOVE, "Choose the run for comparing (all charts, c, 6)"),
     Key(("t",), "t", "fold", MOVE, "Fold or unfold seed groups"),
     Key(("S", "upper_s"), "S", "sort", MOVE, "Sort runs: severity, name, newest, step"),
-    Key(("1",), "1", "toggle_runs", VIEW, "Toggle run list (Tab: full table)"),
+    Key(("1",), "1", "toggle_runs", VIEW, "Toggle run list (hidden: Tab shows a full table)"),
     Key(("2",), "2", "toggle_finding", VIEW, "Toggle verdict"),
     Key(("3",), "3", "toggle_values", VIEW, "Toggle crucial values"),
     Key(("4",), "4", "toggle_panels", VIEW, "Toggle charts"),

@@ -81,6 +81,7 @@ def test_a_hidden_part_says_how_to_get_it_back(ui: UiState, section: str) -> Non
     assert "main page" in screen(ui)[-1]
     press(ui, "back", f"toggle_{section}")
     assert "shows it again" in screen(ui)[-1]
+    assert ("Tab as a full table" in screen(ui)[-1]) == (section == "runs")
     ui.toast = ""
     if section != "runs":
         assert any("shows them" in row or "shows it" in row for row in screen(ui))
