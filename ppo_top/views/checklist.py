@@ -253,7 +253,7 @@ def _extreme(row: CheckRow, track: Track, seen: int) -> str:
     excess, at = max(beyond, default=(0.0, 0))
     if not excess > 0.0:
         return ""
-    return f"{value_text(track.values[at], fmt)} @{compact(track.steps[at])}"
+    return f"worst {value_text(track.values[at], fmt)} @{compact(track.steps[at])}"
 
 
 def in_order_of_need(rows: Sequence[CheckRow]) -> list[CheckRow]:

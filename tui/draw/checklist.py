@@ -49,7 +49,7 @@ def checklist_widths(snap: Snapshot, rows: list[CheckRow], cells: int) -> Checkl
     spare -= healthy + 2 if healthy else 0
     note = note if note and spare >= note + 2 else 0
     spare -= note + 2 if note else 0
-    extreme = min(20, max((len(row.extreme) for row in rows), default=0))
+    extreme = min(22, max((len(row.extreme) for row in rows), default=0))
     extreme = extreme if extreme and spare >= extreme + 2 + MIN_CURVE_CELLS else 0
     if curve:
         used = sum(each + 2 for each in (healthy, extreme, note) if each)
@@ -136,7 +136,9 @@ def _row(
         )[0]
         parts += [("  ", ""), *fit_width(curve, columns.curve)]
     if columns.healthy:
-        text = shorten(snap.display_text(row.healthy), columns.healthy).ljust(columns.healthy)
+        excused = row.status is Status.OK and row.note and not columns.note
+        words = row.note if excused else row.healthy  # why it is green although it is outside
+        text = shorten(snap.display_text(words), columns.healthy).ljust(columns.healthy)
         parts.append(("  " + text, "dim"))
     if columns.extreme:
         extreme = shorten(snap.display_text(row.extreme), columns.extreme)

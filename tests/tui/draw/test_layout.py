@@ -87,6 +87,28 @@ def test_advice_is_numbered_and_whole(sick: UiState) -> None:
     assert " ".join(view.open_findings[0].finding.remedies[0].split()) in shown
 
 
+@pytest.mark.parametrize(
+    ("cells", "told"), [(80, "below it: small"), (160, "below it: small updates")]
+)
+def test_a_green_value_outside_of_its_range_says_why(
+    cells: int, told: str, tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """Where there is no room for range and remark, the remark stands in place of the range."""
+    write_unhealthy_run(tmp_path / "runs" / "well" / "progress.csv", broken_from=99)
+    table = (tmp_path / "runs" / "well" / "progress.csv").read_text()
+    (tmp_path / "runs" / "well" / "progress.csv").write_text(table.replace(",0.008,", ",0.0004,"))
+    rows = drawn_text(make_ui_state(tmp_path / "runs"), cells, 24)
+    (row,) = (row for row in rows if row.startswith(" ✓ approx KL"))
+    assert told in row and ("0.001-0.02" in row) == (cells > 80)
+
+
+def test_the_worst_value_so_far_is_called_that(sick: UiState) -> None:
+    """As the best reward is: a number and a step alone may be anything."""
+    rows = drawn_text(sick, 200, 60)
+    assert any("worst 60 % @41k" in row for row in rows if "clip fraction" in row)
+    assert any("best 100 @41k" in row for row in rows if "reward" in row)
+
+
 def test_a_side_pane_drops_curves_before_values(sick: UiState) -> None:
     """At 30 columns a value has its number and no curve; at 40 it has both."""
     narrow = next(row for row in drawn_text(sick, 30, 12) if row[3:].startswith("approx KL"))
