@@ -42,6 +42,9 @@ NO_METRICS_HINT = (
 )
 """The same for what was piped or pasted."""
 
+MOST_ALIKE = 3
+"""Logs named for the same fault; a report of their run (`-v`) tells of the others, too."""
+
 
 def load_session(
     paths: Sequence[Path],
@@ -260,13 +263,19 @@ class Loader:
 
 
 def problem_lines(follower: Follower, session: Session) -> Iterator[str]:
-    """What could not be read or was not kept."""
+    """What could not be read or was not kept; many logs with the same fault are counted."""
     for problem in follower.problems:
         yield clean(str(problem))
+    logs: dict[str, int] = {}
     for run in session.runs.values():
         for source in run.sources.values():
             for what in _source_problems(source):
-                yield f"{clean(source.key)}: {what}"
+                logs[what] = logs.get(what, 0) + 1
+                if logs[what] <= MOST_ALIKE:
+                    yield f"{clean(source.key)}: {what}"
+    for what, amount in logs.items():
+        if amount > MOST_ALIKE:
+            yield f"{plural(amount - MOST_ALIKE, 'more log')}: {what}"
 
 
 def _source_problems(source: SourceState) -> Iterator[str]:

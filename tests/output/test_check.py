@@ -204,6 +204,21 @@ def test_where_nothing_can_be_read_the_code_is_2(
     assert "tee run.log" in said.err
 
 
+def test_a_fault_of_many_logs_is_told_a_few_times(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Three are named and the others counted: a copy that went wrong breaks hundreds at once."""
+    for number in range(9):
+        run = tmp_path / f"run{number}"
+        shutil.copytree(DEMO_LOGS_FOLDER / "sb3_cartpole", run)
+        (run / "evaluations.npz").write_bytes(b"PK\x03\x04" + bytes(100))
+    assert main(["check", str(tmp_path), "--no-cache"]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if "unreadable" in line]
+    assert len(lines) == 4
+    assert sum("evaluations.npz: 1 unreadable" in line for line in lines) == 3
+    assert lines[-1].startswith("ppo-top: 6 more logs: 1 unreadable, first at 0: ")
+
+
 def test_a_damaged_file_costs_only_what_is_damaged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
