@@ -91,7 +91,7 @@ def _report(parser: argparse.ArgumentParser) -> Command:
 
 def _explain(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument(
-        "name", nargs="?", metavar="METRIC|RULE", help="a metric, a tag, a rule or an option"
+        "name", nargs="*", metavar="METRIC|RULE", help="a metric, a tag, a rule or an option"
     )
 
     def run(options: argparse.Namespace) -> int:
@@ -101,7 +101,7 @@ def _explain(parser: argparse.ArgumentParser) -> Command:
 
         try:
             width = min(100, shutil.get_terminal_size((96, 24)).columns)
-            print("\n".join(explain(options.name, width=width)))
+            print("\n".join(explain(" ".join(options.name) or None, width=width)))
         except UnknownName as error:
             raise UsageError(str(error)) from None
         return 0

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ppo_top.catalogue import concepts, identify, options, trainer_tables
+from ppo_top.cli import main
 from ppo_top.output.explain import GRADE_MEANINGS, UnknownName, explain
 from ppo_top.output.explained_names import explained_names
 from ppo_top.rules.book import RULES
@@ -49,6 +50,17 @@ def test_every_rule_is_explained(rule: Rule) -> None:
 def test_every_option_is_explained(name: str) -> None:
     """It shows what trainers call it and take by default, also where a metric has its name."""
     assert "Name and default by trainer" in text(name)
+
+
+@pytest.mark.parametrize("words", [["explained", "variance"], ["Reward", "collapsed"]])
+def test_a_name_of_two_words_needs_no_quotes(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As it stands on the screen, so it is asked for."""
+    assert main(["explain", *words]) == 0
+    said = capsys.readouterr().out
+    assert main(["explain", " ".join(words)]) == 0
+    assert said == capsys.readouterr().out and words[-1][:3] in said.splitlines()[0]
 
 
 def test_an_option_is_explained_by_the_name_that_advice_uses() -> None:
