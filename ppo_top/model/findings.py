@@ -84,7 +84,8 @@ class Finding:
     became more or, after long, less severe, `cleared` where it ended (None: still open). `members`
     are, of a diagnosis, the rules whose findings it combines; the `first_sign` of what it states
     may be older than that. `is_event`: its rule tells of one update and not of a state that lasts.
-    `versions` are what it said at which row, to show the past as it was.
+    `is_moment`: of a run's end, at any severity: it has a step and lasts no time. `versions` are
+    what it said at which row, to show the past as it was.
     """
 
     def __init__(
@@ -104,6 +105,7 @@ class Finding:
         members: tuple[str, ...] = (),
         cleared: Mark | None = None,
         is_event: bool = False,
+        is_moment: bool = False,
         versions: list[FindingVersion] | None = None,
         first_sign: Mark | None = None,
     ) -> None:
@@ -122,6 +124,7 @@ class Finding:
         self.members = members
         self.cleared = cleared
         self.is_event = is_event
+        self.is_moment = is_moment
         self.versions = [] if versions is None else versions
         self.first_sign = first_sign or since
 
@@ -157,8 +160,8 @@ class Finding:
 
     @property
     def since_word(self) -> str:
-        """What stands before its step: `at` of an event, `since` of a state."""
-        return "at" if self.is_single else "since"
+        """What stands before its step: `at` of an event or a moment, `since` of a state."""
+        return "at" if self.is_single or self.is_moment else "since"
 
     @property
     def opened(self) -> Mark:

@@ -54,7 +54,7 @@ class OpenFinding(NamedTuple):
     def dated_title(self) -> str:
         """`Update KL too high, since step 14,336`; only the title in a run that logged no step."""
         step, finding = self.finding.since.step, self.finding
-        comma = "" if finding.is_single else ","
+        comma = "" if finding.since_word == "at" else ","
         since = f"{comma} {finding.since_word} {dated(self.axis, step)}"
         return finding.title + (since if step != NO_STEP else "")
 
@@ -67,7 +67,7 @@ class OpenFinding(NamedTuple):
     @property
     def cost(self) -> str:
         """What it has cost: `36 updates (90 %), 48 s`; of an event, how long ago it was."""
-        if self.finding.is_single:
+        if self.finding.since_word == "at":
             return self.age
         words = f"{plural(self.updates, 'update')} ({percent(self.share)})"
         return f"{words}, {duration(self.seconds)}" if self.seconds else words
@@ -76,11 +76,11 @@ class OpenFinding(NamedTuple):
     def age(self) -> str:
         """How long it has been open: `10 updates, 17 s`, or `10 updates` in a log without times.
 
-        Of an event `2 updates ago`.
+        Of an event `2 updates ago`, of a run's end `the last update`.
         """
-        if self.finding.is_single:
-            ago = self.updates - 1
-            return f"{plural(ago, 'update')} ago" if ago else "this update"
+        if self.finding.since_word == "at":
+            ago, newest = self.updates - 1, "the last" if self.finding.is_moment else "this"
+            return f"{plural(ago, 'update')} ago" if ago else f"{newest} update"
         words = plural(self.updates, "update")
         return f"{words}, {duration(self.seconds)}" if self.seconds else words
 

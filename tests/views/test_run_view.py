@@ -375,6 +375,24 @@ def test_a_crash_for_want_of_memory_is_told_once(tmp_path: Path) -> None:
     assert "fewer samples at once" in opened.finding.remedies[0]
 
 
+def test_the_end_of_a_run_lasts_no_time(tmp_path: Path) -> None:
+    """It is at a step, not since one, and costs no share of the updates."""
+    rows = [f"Iteration {i}/50 | Mean Reward: {20 + 5 * i} | KL: 0.0047" for i in range(1, 20)]
+    for name, end in (("crash", ["RuntimeError: CUDA error"]), ("end", ["Training complete!"])):
+        (tmp_path / name).mkdir()
+        crash = ["Traceback (most recent call last):"] * (name == "crash")
+        (tmp_path / name / "train.log").write_text("\n".join([*rows, *crash, *end]) + "\n")
+    told = {
+        opened.finding.rule: (opened.when, opened.cost, opened.dated_title)
+        for run in read_session([tmp_path]).runs.values()
+        for opened in make_run_view(run).open_findings
+    }
+    assert told == {
+        "crashed": ("at 19", "the last update", "Training process crashed at step 19"),
+        "still-improving": ("at 19", "the last update", "Stopped while still improving at step 19"),
+    }
+
+
 ROWS_BEFORE_DEATH = [f"Iteration {i}/50 | Mean Reward: {20 + i} | KL: 0.0047" for i in range(1, 20)]
 
 

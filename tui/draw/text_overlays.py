@@ -49,7 +49,7 @@ def _finding_card(snap: Snapshot, opened: OpenFinding, cells: int) -> list[Style
     rows = [line((row, word)) for row in wrap(title, cells)]
     since = f"{finding.since_word} {dated(opened.axis, finding.since.step)} ({opened.age})"
     detected = dated(opened.axis, finding.opened.step)
-    since += "" if finding.is_single else f", detected at {detected}"
+    since += "" if finding.since_word == "at" else f", detected at {detected}"
     rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
     if finding.rule in snap.acknowledged:
         note = snap.acknowledged[finding.rule]

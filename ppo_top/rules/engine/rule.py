@@ -107,7 +107,8 @@ class Rule(NamedTuple):
     reported by papers or maintainers, C checked on labelled runs, D none of these;
     `grade_by_family` where a family, or one algorithm of it, differs.
     `is_event`: at watch its finding tells of one update; it is over after `clear_after` calm points
-    however often there were others. `eased_to`: a symptom that is one level less severe, down to
+    however often there were others. `is_moment`: it tells of a run's end, which lasts no time.
+    `eased_to`: a symptom that is one level less severe, down to
     this one, once the reward has long been paying for it. `at_end`: asked once more when the run is
     complete. `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `ranks_causes`: much may
     stand behind it, so that a finding states those causes that the run's other symptoms make
@@ -145,6 +146,7 @@ class Rule(NamedTuple):
     at_end: bool = False
     eased_to: Severity | None = None
     is_event: bool = False
+    is_moment: bool = False
     ranks_causes: bool = False
     inherits_causes: bool = False
 

@@ -131,6 +131,7 @@ RULES = (
         limits={"budget": 0.95, "slower": 0.25},
         persistence=AT_ONCE,
         at_end=True,
+        is_moment=True,
         causes=("too few training steps",),
         remedies=("train longer: {training_length}",),
         source="too few timesteps end a run before it converges (SB3 practice)",

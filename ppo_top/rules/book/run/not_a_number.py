@@ -257,6 +257,7 @@ RULES = (
         assess=only_console_text,
         stays_calm=always,
         families=ALL_FAMILIES,
+        is_moment=True,
         causes=("batch, sequence length or model too large for the device's memory",),
         remedies=(
             "fewer samples at once: {memory_batch}",
@@ -277,6 +278,7 @@ RULES = (
         assess=only_console_text,
         stays_calm=always,
         families=ALL_FAMILIES,
+        is_moment=True,
         causes=("an unhandled exception, or a fault in compiled code (a driver, a simulator)",),
         remedies=(
             "read the last lines of the console log",
@@ -293,6 +295,7 @@ RULES = (
         assess=only_console_text,
         stays_calm=always,
         families=ALL_FAMILIES,
+        is_moment=True,
         causes=("the memory of the machine, or of the job, ran out (not that of the device)",),
         remedies=(
             "ask the system what it ended, and why: dmesg, or sacct of a Slurm job",
