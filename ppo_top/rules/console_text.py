@@ -41,6 +41,9 @@ class TextEvidence(NamedTuple):
     text: str
 
 
+_WORKER = lazy_pattern(r"^(?:\([\w.: ]{0,60}\bpid=\d+[^()]{0,60}\)|\[rank\d+\]:)\s*(?=\S)")
+"""Which of several processes says it, as Ray and torch write before a line: no part of it."""
+
 _LOG_LEVEL = r"\b(?:ERROR|WARN(?:ING)?|CRITICAL|INFO|DEBUG)\b"
 _OUT_OF_MEMORY = r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory"
 _KILLED_FOR_MEMORY = r"oom[-_]kill|Out of memory: Killed process|Out Of Memory$"
@@ -93,6 +96,11 @@ _HINTS = (
 def rule_of_death(text: str) -> str:
     """The rule that tells of a death by its words: `killed` from outside, else `crashed`."""
     return "killed" if _KILLED.search(text) else "crashed"
+
+
+def without_worker(line: str) -> str:
+    """A console line without the process that a launcher says it is of."""
+    return _WORKER.sub("", line)
 
 
 def find_text_evidence(line: str) -> TextEvidence | None:

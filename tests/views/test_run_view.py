@@ -375,6 +375,18 @@ def test_a_crash_for_want_of_memory_is_told_once(tmp_path: Path) -> None:
     assert "fewer samples at once" in opened.finding.remedies[0]
 
 
+@pytest.mark.parametrize(
+    "process", ["(WorkerDict pid=42877) ", "(pid=7, ip=10.0.0.3) ", "[rank3]: ", ""]
+)
+def test_which_worker_says_it_is_no_part_of_an_error(process: str, tmp_path: Path) -> None:
+    """A side pane has room for the error alone."""
+    rows = [f"Iteration {i}/50 | Mean Reward: {20 + i} | KL: 0.0047" for i in range(1, 20)]
+    error = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB."
+    (tmp_path / "train.log").write_text("\n".join([*rows, process + error]) + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    assert [each.finding.message for each in make_run_view(run).open_findings] == [error]
+
+
 def test_the_end_of_a_run_lasts_no_time(tmp_path: Path) -> None:
     """It is at a step, not since one, and costs no share of the updates."""
     rows = [f"Iteration {i}/50 | Mean Reward: {20 + 5 * i} | KL: 0.0047" for i in range(1, 20)]

@@ -7,7 +7,13 @@ from collections.abc import Collection, Sequence
 from operator import itemgetter
 
 from ppo_top.model import Series
-from ppo_top.rules.console_text import DEATH, LAST_WORDS, MAX_EVIDENCE_CHARS, TextEvidence
+from ppo_top.rules.console_text import (
+    DEATH,
+    LAST_WORDS,
+    MAX_EVIDENCE_CHARS,
+    TextEvidence,
+    without_worker,
+)
 from ppo_top.runs.sources.run_ends import deaths
 from ppo_top.runs.sources.source import SourceState
 
@@ -32,13 +38,14 @@ def gather_notes(sources: Collection[SourceState], clock: Sequence[Series]) -> G
     for source in sorted(sources, key=lambda each: each.key):
         steps = _foreign_steps(source, clock)
         for line, found in source.evidence:
+            text = without_worker(line.text)
             if line.step is None:
                 at_end = not source.points or (source in died and found.kind in LAST_WORDS)
-                by_step.append((END_OF_RUN_STEP if at_end else -1, found, line.text))
+                by_step.append((END_OF_RUN_STEP if at_end else -1, found, text))
             elif steps is None:
-                by_step.append((line.step, found, line.text))
+                by_step.append((line.step, found, text))
             else:
-                by_rank.append((bisect_right(steps, line.step), found, line.text))
+                by_rank.append((bisect_right(steps, line.step), found, text))
     texts = [each.ended.text[:MAX_EVIDENCE_CHARS] for each in died if each.ended is not None]
     last_words = [(END_OF_RUN_STEP, TextEvidence(DEATH, text), text) for text in texts]
     return [*sorted(by_step, key=itemgetter(0)), *last_words], sorted(by_rank, key=itemgetter(0))
