@@ -51,6 +51,11 @@ class OpenFinding(NamedTuple):
         return f"{self.finding.message}; now {self.now}" if self.now else self.finding.message
 
     @property
+    def evidence(self) -> tuple[str, ...]:
+        """What it goes by, without a line of the console that is its message already."""
+        return tuple(line for line in self.finding.evidence if line != self.finding.message)
+
+    @property
     def dated_title(self) -> str:
         """`Update KL too high, since step 14,336`; only the title in a run that logged no step."""
         step, finding = self.finding.since.step, self.finding

@@ -56,7 +56,7 @@ def _finding_card(snap: Snapshot, opened: OpenFinding, cells: int) -> list[Style
         reason = clean(note.reason) or "no reason"
         rows.append(line((f"  {note.word}: ", "info"), shorten(reason, cells - 18)))
     rows += [line("  " + row) for row in wrap(snap.display_text(opened.message), cells - 2)]
-    rows += _listed(snap, "evidence", finding.evidence, cells)
+    rows += _listed(snap, "evidence", opened.evidence, cells)
     rows += _listed(snap, "why", finding.causes, cells)
     rows += _listed(snap, "try", finding.remedies, cells, numbered=True)
     if snap.restart is not None and any(map(asks_for_restart, finding.remedies)):

@@ -167,9 +167,8 @@ def _verdict(run: Run, view: RunView, status: Status) -> str:
     lines = [f'<p class="title">{MARKS[status]} {words}</p>']
     if explained is not None:
         lines.append(f"<p>{_text(explained.worst.message)}</p>")
-        pairs = [
-            ("since", f"{explained.worst.when.removeprefix('since ')} · {explained.worst.cost}")
-        ]
+        word, _, step = explained.worst.when.partition(" ")
+        pairs = [(word or "since", f"{step} · {explained.worst.cost}")]
         pairs += [("cause", "; or ".join(explained.causes))] * bool(explained.causes)
         pairs += [("what led to it", " → ".join(explained.chain))] * bool(explained.chain)
         lines += [_pairs(pairs), _numbered(explained.fixes[:3])]
@@ -178,10 +177,9 @@ def _verdict(run: Run, view: RunView, status: Status) -> str:
 
 def _finding(opened: OpenFinding) -> str:
     finding, status = opened.finding, opened.severity.status
-    since = (
-        f", since {dated(opened.axis, finding.since.step)}" if finding.since.step != NO_STEP else ""
-    )
-    pairs = [("evidence", line) for line in finding.evidence]
+    when = f", {finding.since_word} {dated(opened.axis, finding.since.step)}"
+    since = when if finding.since.step != NO_STEP else ""
+    pairs = [("evidence", line) for line in opened.evidence]
     pairs += [("why", line) for line in finding.causes]
     pairs += [("source", finding.source)] * bool(finding.source)
     return (

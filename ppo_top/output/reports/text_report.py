@@ -92,7 +92,7 @@ def _finding_lines(opened: OpenFinding) -> Iterator[str]:
         f"  [{finding.rule}]{_since(opened)}"
     )
     yield from _wrap(opened.message, "    ")
-    for line in finding.evidence:
+    for line in opened.evidence:
         yield from _wrap(line, "    evidence  ", "              ")
     for line in finding.causes:
         yield from _wrap(line, "    why       ", "              ")
