@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import shutil
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -494,12 +496,19 @@ def test_findings_come_worst_first() -> None:
     assert severities[0] is Severity.CRIT
 
 
-def test_a_value_that_was_no_number_says_the_one_now() -> None:
-    """Explained variance was -inf twice; what stands in its row is told beside it."""
-    view = make_run_view(corpus_run("bridge-own-ppo-gamma-0-s175364"), 13)
-    assert row_of(view, "explained_variance").text == "0.1292"
+def test_a_value_that_was_no_number_says_the_one_now(tmp_path: Path) -> None:
+    """The value loss was infinite once; what stands in its row is told beside it."""
+    losses = [*(4.0 - 0.1 * row for row in range(20)), math.inf, 1.9, 1.8]
+    rows = (
+        json.dumps({"step": 100 * row, "value_loss": loss, "reward": 10.0 + row})
+        for row, loss in enumerate(losses, 1)
+    )
+    (tmp_path / "metrics.jsonl").write_text("\n".join(rows) + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    view = make_run_view(run)
+    assert row_of(view, "value_loss").text == "1.8"
     (message,) = (each.message for each in view.open_findings if "inf" in each.message)
-    assert message == "explained var became -inf; now 0.1292"
+    assert message == "value loss became inf; now 1.8"
 
 
 def test_a_value_that_is_no_number_now_is_said_so() -> None:
