@@ -126,6 +126,11 @@ WORDS = (
     Words("at-ceiling", "reward has reached its goal (300)", {"reward_mean": lambda i: min(500.0,
           20.0 + 16.0 * i)}, config={"reward_threshold": 300}, differs_config={"reward_threshold":
           400}),
+    Words("no-op-updates", "the clip range 0.001 holds the policy: 31 % clipped", {"approx_kl":
+          1e-8, "clip_fraction": 0.31, "entropy": 0.69, **FLAT}, {"clip_fraction": 0.0}, config=
+          {"clip_range": 0.001}),
+    Words("clip-not-binding", "the clip range 0.4 is wide", {"clip_fraction": 0.0, "clip_range":
+          0.4}, {"clip_range": 0.5}),
     Words("returns-changed", "explained variance 0.9 -> 0.1", surprised(), {"explained_variance":
           at(40, 0.2, 0.9)}),
     Words("exploration-not-falling", ": epsilon has not fallen", {**FLAT, "exploration_rate": 0.9},

@@ -11,7 +11,12 @@ import pytest
 from ppo_top.catalogue import identify, meaning
 from ppo_top.model import Sample
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.reward.episode_blocks import BLOCK_EPISODES, MAX_BLOCKS, RewardPoint
+from ppo_top.rules.engine.reward.episode_blocks import (
+    BLOCK_EPISODES,
+    MAX_BLOCKS,
+    EpisodeBlocks,
+    RewardPoint,
+)
 from ppo_top.rules.engine.reward.moving_means import EpisodeCount, WindowMean
 from ppo_top.rules.engine.reward.points import RewardPoints
 
@@ -265,6 +270,16 @@ def test_equal_rewards_have_no_known_noise() -> None:
     for row in range(1, 50):
         source.add(3.0, 10_000 * row, 100.0, None)
     assert math.isnan(source.noise)
+
+
+def test_the_noise_of_a_sparse_reward_is_the_mean_of_the_blocks_errors() -> None:
+    """Most blocks hold equal rewards only, and their median error is 0."""
+    blocks = EpisodeBlocks()
+    for row in range(10 * BLOCK_EPISODES):
+        blocks.add(float(row % 50 == 49), 1.0)
+    found = sum(reward == 1.0 for block in blocks.blocks for reward in (10.0 * block.mean,))
+    assert found == 2  # of ten blocks, each with one success in ten
+    assert blocks.noise() == pytest.approx(2 / 10 * math.sqrt(0.9 / 9 / 10))
 
 
 def test_a_running_count_says_how_many_episodes_a_row_holds() -> None:

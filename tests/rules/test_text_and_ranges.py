@@ -128,6 +128,22 @@ def test_a_verdict_rests_on_values_that_no_run_may_lack() -> None:
     assert missing.isdisjoint({"lr", "ep_len", "elo"})
 
 
+@pytest.mark.parametrize(
+    ("trainer", "algorithm", "family", "own"),
+    [
+        ("trl-legacy", "PPO", "rlhf", {"ratio_dist", "clip_fraction"}),
+        ("sb3", "PPO", "on-policy", {"clip_fraction"}), ("sb3", "TRPO", "on-policy", set()),
+        ("unknown", "", "value-based", {"exploration_rate"}), ("unknown", "", "unknown", set()),
+    ],
+)  # fmt: skip
+def test_the_checklist_is_that_of_trainer_algorithm_or_family(
+    trainer: str, algorithm: str, family: str, own: set[str]
+) -> None:
+    """The first of them that has one: some metrics stand in a few lists only."""
+    names = {name for name, _ in crucial_values(Profile(trainer, family, algo=algorithm))}
+    assert names & {"ratio_dist", "clip_fraction", "exploration_rate"} == own
+
+
 def test_what_few_runs_log_has_no_line_unless_it_is_logged() -> None:
     """A rating is that of self-play."""
     without = {name for name, _ in crucial_values(Profile("sb3", "on-policy"))}

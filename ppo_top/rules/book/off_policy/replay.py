@@ -176,8 +176,8 @@ def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if rows < limits["few"] or not (never or (waited and not soon)):
         return None
     message = f"no loss is logged in {rows} updates ({run.mark.step:,} steps): nothing is trained"
-    if never and starts is not None:
-        message += f"; learning starts at step {num(starts)}, beyond the end"
+    if never:
+        message += f"; learning starts at step {num(starts or 0.0)}, beyond the end"
     return Assessment(WARN, float(rows), None, message, immediate=run.ended)
 
 
