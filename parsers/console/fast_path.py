@@ -62,7 +62,7 @@ class FastPath:
         Returns their end, or 0 if the line has to be read the long way.
         """
         for layout in self.line_layouts.starting_like(data, start):
-            if process.follows_steps(layout.axis):
+            if process.follows_steps(layout.axis, layout.tags):
                 end = self._read_lines(process, layout, data, offset, start)
                 if end:
                     process.trainer_table.note_other_lines(data.count(b"\n", start, end))
@@ -72,7 +72,7 @@ class FastPath:
     def read_rows(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
         """Read the rows of a Markdown table from `start` on; their end, or 0 as `read_pairs`."""
         columns = process.trainer_table.columns_between_bars
-        if columns is None or not process.follows_steps(columns.axis):
+        if columns is None or not process.follows_steps(columns.axis, columns.tags):
             return 0
         tags = columns.tags[1:]
         if len(set(tags)) < len(tags):
@@ -108,9 +108,12 @@ class FastPath:
                 break
             few *= 4
         if rows:
-            process.note_steps(steps, is_heading=layout.is_heading, says_training=says_training)
             values = list(map(float, chain.from_iterable(map(layout.pick, rows))))
-            process.episode_steps.note_row(layout.tags, values[-len(layout.tags) :])
+            process.note_steps(
+                *(steps, layout.tags, values),
+                is_heading=layout.is_heading,
+                says_training=says_training,
+            )
             self._builder.add_rows(layout.tags, steps, values, layout.times_of(rows))
             self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
         return end if rows else 0

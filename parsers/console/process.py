@@ -24,10 +24,8 @@ from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.console.records.joined_lines import JoinedLines
 from ppo_top.parsers.console.records.line_templates import LineTemplate, LineTemplates
 from ppo_top.parsers.console.records.settings_lines import SettingsLines
-from ppo_top.parsers.console.steps.episode_steps import EpisodeSteps
 from ppo_top.parsers.console.steps.laps import Laps, lap_length
-from ppo_top.parsers.console.steps.opening_records import OpeningRecords
-from ppo_top.parsers.console.steps.unnamed_steps import UnnamedSteps
+from ppo_top.parsers.console.steps.stated_steps import StatedSteps
 from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
 from ppo_top.parsers.console.tables.tune_table import TuneTable
 from ppo_top.parsers.console.tables.wandb_summary import WandbSummary
@@ -62,9 +60,9 @@ class ProcessStream:
         self.trainer_table = TrainerTextTable()
         self.joined_lines = JoinedLines()
         self.end_detector = RunEndDetector()
-        self.episode_steps = EpisodeSteps()
-        self._unnamed_steps = UnnamedSteps()
-        self._opening = OpeningRecords()
+        self._stated = StatedSteps()
+        self.episode_steps = self._stated.episode_steps
+        self._nested = self._stated.nested
         self._evaluation = evaluation_part.EvaluationPart()
         self._settings = SettingsLines()
         self._count_step = count_step or partial(next, count(1))
@@ -103,7 +101,7 @@ class ProcessStream:
         if not self._has_records and block_rows.is_rest(text):
             return None
         found = trainer_lines.parse_line(text) or self._parse_pairs(text)
-        has_begun = self._has_records or self._awaits_counts
+        has_begun = self._has_records or self._stated.awaits_counts
         found = found or self._headings.read(text, is_first=not has_begun)
         if block_rows.is_heading(text):
             self._in_block = True
@@ -185,27 +183,24 @@ class ProcessStream:
     @property
     def awaits_steps(self) -> bool:
         """Whether records wait for others that tell their step."""
-        return self._awaits_counts or self._opening.is_waiting
+        return self._stated.is_waiting
 
-    @property
-    def _awaits_counts(self) -> bool:
-        return self._unnamed_steps.is_waiting or self.episode_steps.is_waiting
+    def tell_steps(
+        self, found: ConsoleRecord, *, may_begin: bool = False
+    ) -> Sequence[ConsoleRecord]:
+        """The records that have their step, if they say one; this one is the last of them.
 
-    def tell_steps(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
-        """The records that have their step, if they say one; this one is the last of them."""
-        return self._tell_episode_steps(self._unnamed_steps.read(found))
+        `may_begin`: it may be the first of another training, as something else says.
+        """
+        ready = self._stated.read(found, self.step, self.axis, may_begin=may_begin)
+        self.templates.settle_bare_steps(self.episode_steps.bare_steps_count)
+        return ready
 
     def release_steps(self) -> Sequence[ConsoleRecord]:
         """The records that wait: no others will tell their step."""
-        ready = [*self._tell_episode_steps(self._unnamed_steps.release())]
-        for found in self.episode_steps.release():
-            ready += self._opening.read(found)
-        return [*ready, *self._opening.release()]
-
-    def _tell_episode_steps(self, records: Sequence[ConsoleRecord]) -> Sequence[ConsoleRecord]:
-        ready = [each for found in records for each in self.episode_steps.read(found, self.step)]
+        ready = self._stated.release(self.step, self.axis)
         self.templates.settle_bare_steps(self.episode_steps.bare_steps_count)
-        return [each for found in ready for each in self._opening.read(found)]
+        return ready
 
     def may_be_read_fast(self, template: LineTemplate) -> bool:
         """Whether it is known what the step of such lines is, and the line alone tells it."""
@@ -269,6 +264,7 @@ class ProcessStream:
         if len(self._kinds_below_headings) < _MAX_KINDS:
             self._kinds_below_headings.add(kind)
         is_only_kind = self._headings_only and self._kinds_below_headings == {kind}
+        is_only_kind = is_only_kind and not self._nested.are_nested
         counts_records = self.step <= _MOST_STEPS_A_RECORD * max(1, self._record_count)
         is_only_kind = is_only_kind and counts_records
         if self._steps_are_stray or (kind in self._kinds_here and is_only_kind):
@@ -277,11 +273,12 @@ class ProcessStream:
         self._kinds_here.add(kind)
         return self.step
 
-    def follows_steps(self, axis: str) -> bool:
-        """Whether a step of this kind is simply the next one."""
+    def follows_steps(self, axis: str, tags: tuple[str, ...]) -> bool:
+        """Whether a step of this kind, in lines of these names, is simply the next one."""
         is_known = self._has_records and axis == self.axis
-        is_odd = self._steps_are_stray or self._laps.has_turned or self._episode_order.is_counting
-        return is_known and not is_odd
+        is_odd = self._steps_are_stray or self._laps.has_turned or self._nested.has_turned
+        is_odd = is_odd or self._episode_order.is_counting
+        return is_known and not is_odd and not self._nested.hides(tags, axis)
 
     @property
     def is_plain(self) -> bool:
@@ -291,12 +288,20 @@ class ProcessStream:
         return not (inside or self._settings.is_open)
 
     def note_steps(
-        self, steps: Sequence[int], *, is_heading: bool, says_training: bool = False
+        self,
+        steps: Sequence[int],
+        tags: tuple[str, ...],
+        values: Sequence[float],
+        *,
+        is_heading: bool,
+        says_training: bool = False,
     ) -> None:
-        """Note the steps of lines that were read as a whole; see `follows_steps`.
+        """Note the steps and values of lines that were read as a whole; see `follows_steps`.
 
         `says_training`: they begin with the number of their training.
         """
+        self.episode_steps.note_row(tags, values[-len(tags) :])
+        self._nested.note_rows(tags, values, steps, self.axis)
         self._steps_by_axis[self.axis] += len(steps)
         if self.axis == "episode" and not says_training:
             self._episode_order.are_in_order(steps)

@@ -170,12 +170,15 @@ class RecordReader:
 
     def _add_record(self, name: str, found: ConsoleRecord) -> None:
         """Add a record at its own step, else at the last one."""
-        self._builder.add_settings(found.config, name)
         if found.values or found.step is not None:
-            self._add_stepped(name, self.processes[name].tell_steps(found))
+            may_begin = self._builder.expects_training
+            self._add_stepped(name, self.processes[name].tell_steps(found, may_begin=may_begin))
+        else:
+            self._builder.add_settings(found.config, name)
 
     def _add_stepped(self, name: str, records: Sequence[ConsoleRecord]) -> None:
         for found in records:
+            self._builder.add_settings(found.config, name)
             may_begin = self._builder.expects_training
             step, counted = self.processes[name].step_of(found, may_begin=may_begin)
             self._builder.add_record(name, found, step, counted=counted)

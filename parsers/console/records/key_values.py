@@ -208,7 +208,7 @@ def _are_record(pairs: list[Pair], *, has_heading: bool) -> bool:
 
     `has_heading`: the first pair has a field of its own, as in `Checkpoint 7000 | Reward: 21.5`.
     """
-    if len(pairs) == 1 and metric_names.may_be_title(pairs[0].key):
+    if len(pairs) == 1 and pairs[0].total is None and metric_names.may_be_title(pairs[0].key):
         return False
     if len(pairs) == 1 and pairs[0].is_blank_separated:
         return axis_of(pairs[0]) is not None

@@ -9,7 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.names.metric_names import is_metric, split_words
+from ppo_top.parsers.shared.names.metric_names import (
+    is_metric,
+    may_be_title,
+    split_words,
+)
 
 _MAX_WAITING = 8
 _MAX_IN_BLOCK = 64
@@ -27,6 +31,8 @@ class OpeningRecords:
         self._waiting: list[ConsoleRecord] = []
         self._tags: set[str] = set()
         self._is_over = False
+        self._title: ConsoleRecord | None = None
+        """The newest of the titles that nothing has followed: `Game 3/100` may head any text."""
         self._heading: ConsoleRecord | None = None
         """The line that said the first step, until the second one is said."""
         self._between: list[ConsoleRecord] = []
@@ -36,10 +42,19 @@ class OpeningRecords:
     @property
     def is_waiting(self) -> bool:
         """Whether records wait for a step, or each will."""
-        return bool(self._waiting) or self._stand_above
+        return bool(self._waiting) or self._stand_above or self._title is not None
 
     def read(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
         """The records that have their step, or will be counted; this one is the last of them."""
+        title, self._title = self._title, None
+        if _is_title(found) and not (self._is_over or self._waiting or self._heading):
+            self._title = found
+            return ()
+        if title is None:
+            return self._read_opening(found)
+        return [*self._read_opening(title), *self._read_opening(found)]
+
+    def _read_opening(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
         if self._stand_above:
             return self._read_above(found)
         if self._is_over:
@@ -99,6 +114,10 @@ class OpeningRecords:
 
 def _tags_of(found: ConsoleRecord) -> set[str]:
     return {tag for tag, _ in found.values}
+
+
+def _is_title(found: ConsoleRecord) -> bool:
+    return len(found.values) == 1 and may_be_title(found.values[0][0])
 
 
 def _may_stand_above(tags: Collection[str]) -> bool:
