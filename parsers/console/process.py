@@ -101,7 +101,7 @@ class ProcessStream:
         if not self._has_records and block_rows.is_rest(text):
             return None
         found = trainer_lines.parse_line(text) or self._parse_pairs(text)
-        has_begun = self._has_records or self._stated.awaits_counts
+        has_begun = self._has_records or self._stated.has_begun
         found = found or self._headings.read(text, is_first=not has_begun)
         if block_rows.is_heading(text):
             self._in_block = True
@@ -113,7 +113,7 @@ class ProcessStream:
             self._settings.read_text(text)
             return None
         found = self._evaluation.read_record(found, self.step, self.axis)
-        return self._settings.separate(found, text, has_records=self._has_records)
+        return self._settings.separate(found, text, has_records=has_begun)
 
     def _parse_pairs(self, text: str) -> ConsoleRecord | None:
         """The record of names and numbers.

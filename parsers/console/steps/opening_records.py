@@ -6,6 +6,7 @@ Where they come again before the second one, a line that says a step closes the 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from ppo_top.parsers.console.record import ConsoleRecord
@@ -16,20 +17,21 @@ from ppo_top.parsers.shared.names.metric_names import (
 )
 
 _MAX_WAITING = 8
+"""So many records of one name may stand before the first step: samples that are shown, say."""
 _MAX_IN_BLOCK = 64
 _EVALUATION_WORDS = frozenset({"eval", "evaluation", "test", "testing", "val", "validation"})
 """What is measured before the training, too."""
 
 
 class OpeningRecords:
-    """Gives the first records step 0 if that is what the first step turns out to be.
+    """Gives the first records the first step if that is 0, or less than their number.
 
-    They wait as long as each has other names: where one comes again, records are counted.
+    Else they are counted, as they are where more of them come before any step.
     """
 
     def __init__(self) -> None:
         self._waiting: list[ConsoleRecord] = []
-        self._tags: set[str] = set()
+        self._tags: Counter[str] = Counter()
         self._is_over = False
         self._title: ConsoleRecord | None = None
         """The newest of the titles that nothing has followed: `Game 3/100` may head any text."""
@@ -43,6 +45,15 @@ class OpeningRecords:
     def is_waiting(self) -> bool:
         """Whether records wait for a step, or each will."""
         return bool(self._waiting) or self._stand_above or self._title is not None
+
+    @property
+    def will_be_counted(self) -> bool:
+        """Whether records with the same names wait, which are more than one by themselves."""
+        return self._rounds > 1
+
+    @property
+    def _rounds(self) -> int:
+        return max(self._tags.values(), default=0)
 
     def read(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
         """The records that have their step, or will be counted; this one is the last of them."""
@@ -62,18 +73,19 @@ class OpeningRecords:
         if self._heading is not None:
             return self._read_between(self._heading, found)
         if found.step is not None:
-            if found.is_heading and found.step > 0 and _may_stand_above(self._tags):
+            is_above = found.is_heading and found.step > 0 and self._rounds < 2
+            if is_above and _may_stand_above(self._tags):
                 self._heading = found
                 return ()
+            is_first = found.step == 0 or found.step < self._rounds
             ready = self.release()
-            if found.step == 0:
-                ready = [each._replace(step=0, axis=found.axis) for each in ready]
+            if is_first:
+                ready = [each._replace(step=found.step, axis=found.axis) for each in ready]
             return (*ready, found)
-        tags = _tags_of(found)
         self._waiting.append(found)
-        comes_again = not tags.isdisjoint(self._tags)
-        self._tags |= tags
-        return self.release() if comes_again or len(self._waiting) >= _MAX_WAITING else ()
+        self._tags.update(_tags_of(found))
+        is_enough = self._rounds >= _MAX_WAITING
+        return self.release() if is_enough or len(self._waiting) >= _MAX_IN_BLOCK else ()
 
     def _read_between(self, first: ConsoleRecord, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
         """The records around the first step, once the second one tells which are its own."""
@@ -82,7 +94,7 @@ class OpeningRecords:
             return self.release() if len(self._between) >= _MAX_IN_BLOCK else ()
         seen = {tag for each in self._between for tag in _tags_of(each)}
         rises = found.is_heading and found.axis == first.axis and found.step > (first.step or 0)
-        if not (rises and self._tags <= seen):
+        if not (rises and self._tags.keys() <= seen):
             return (*self.release(), found)
         between, self._between, self._heading = self._between, [], None
         self._stand_above = True
@@ -93,7 +105,7 @@ class OpeningRecords:
 
     def _read_above(self, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
         """The records that the line of their step closes, and this line itself."""
-        if found.step is None and not _tags_of(found) <= self._tags:
+        if found.step is None and not _tags_of(found) <= self._tags.keys():
             return (found,)
         if found.step is None and len(self._waiting) < _MAX_IN_BLOCK:
             self._waiting.append(found)

@@ -23,11 +23,15 @@ class StatedSteps:
     @property
     def is_waiting(self) -> bool:
         """Whether records wait for others that tell their step."""
-        return self.awaits_counts or self._opening.is_waiting
+        return self._awaits_counts or self._opening.is_waiting
 
     @property
-    def awaits_counts(self) -> bool:
-        """Whether records with numbers wait, not only those without before the first step."""
+    def has_begun(self) -> bool:
+        """Whether records wait that are the training's, not only those before its first step."""
+        return self._awaits_counts or self._opening.will_be_counted
+
+    @property
+    def _awaits_counts(self) -> bool:
         waiting = (self._unnamed, self.episode_steps, self.nested)
         return any(each.is_waiting for each in waiting)
 

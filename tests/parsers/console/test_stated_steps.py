@@ -685,3 +685,24 @@ def test_other_lines_of_words_are_no_headings(line: str) -> None:
     log = "".join(f"{line}\nreward: {n}.5, loss: 0.25\n".format(n=10 * n) for n in range(1, 12))
     read = parse_every_way(ConsoleParser, log.encode())
     assert read.steps("reward") == list(range(1, 12))
+
+
+@pytest.mark.parametrize("rows", [1, 3, 7])
+def test_samples_shown_before_the_first_step_have_that_step(rows: int) -> None:
+    """A reward function shows its scores before verl's `step:0 - val/...`: no updates of it."""
+    shown = "[prompt] 2+2\n[response] 4\nExtracted answer: 4 | score: 1.0\n" * rows
+    steps = "".join(f"step:{n} - critic/score/mean:0.5 - actor/kl_loss:0.001\n" for n in range(5))
+    found = parse_every_way(ConsoleParser, (shown + steps).encode())
+    assert found.steps("score") == [0] * rows
+    assert found.steps("actor/kl_loss") == [0, 1, 2, 3, 4]
+    assert not found.counts_updates
+
+
+def test_records_before_a_small_first_step_are_no_steps_after_it() -> None:
+    """Five records, and then the first episode: it comes after them, and nothing began anew."""
+    rows = "warm-up reward: 0.5\n" * 5
+    found = parse_every_way(
+        ConsoleParser, f"{rows}Episode 1 reward: 1.5\nEpisode 2 reward: 2.5\n".encode()
+    )
+    assert found.steps("warm-up reward") == [1] * 5
+    assert found.steps("reward") == [1, 2]
