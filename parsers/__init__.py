@@ -13,6 +13,7 @@ from functools import cache, partial
 from ppo_top.parsers.base import Format
 from ppo_top.parsers.file_names import FILE_NAMES, formats_by_module
 from ppo_top.parsers.shared.stores.magic import is_pickle
+from ppo_top.parsers.shared.text.utf16 import Utf16Decoder, Utf16Parser, is_utf16
 
 FormatDetector = Callable[[str, bytes], Format | bool | None]
 Patterns = Sequence[re.Pattern[str]]
@@ -45,6 +46,15 @@ def detect_format(name: str, head: bytes) -> Format | bool | None:
 
     False: no format reads it. None: more bytes are needed to decide.
     """
+    if not is_utf16(head):
+        return _detect_utf8(name, head)
+    found = _detect_utf8(name, Utf16Decoder().decode(head))
+    if not isinstance(found, Format) or found.parser is None or found.console:
+        return found  # a console may be a pipe, of which nobody asks for the format
+    return found._replace(parser=partial(Utf16Parser, found.parser), by_lines=False)
+
+
+def _detect_utf8(name: str, head: bytes) -> Format | bool | None:
     if is_pickle(head):
         return False
     undecided = False

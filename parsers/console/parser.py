@@ -14,7 +14,6 @@ from ppo_top.parsers.base import Format
 from ppo_top.parsers.console.batch_builder import BatchBuilder
 from ppo_top.parsers.console.fast_path import FastPath
 from ppo_top.parsers.console.lines import text_check
-from ppo_top.parsers.console.lines.encoding import Utf16Decoder
 from ppo_top.parsers.console.lines.log_lines import LogLines
 from ppo_top.parsers.console.lines.text_check import intact_start, is_damaged
 from ppo_top.parsers.console.lines.unwrap import UnwrappedLine, Unwrapper
@@ -23,6 +22,7 @@ from ppo_top.parsers.console.steps import progress_bars
 from ppo_top.parsers.file_names import UNSURE_CONSOLE_NAMES
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
 from ppo_top.parsers.shared.text.plain_text import to_plain_text
+from ppo_top.parsers.shared.text.utf16 import Utf16Decoder
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _PEEK_BYTES = 1024

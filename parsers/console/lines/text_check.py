@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 
-from ppo_top.parsers.console.lines.encoding import Utf16Decoder
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _EXCLUDED_FILE_NAMES = lazy_pattern(r"^debug|requirements", re.IGNORECASE)
@@ -48,7 +47,6 @@ def claims(name: str, head: bytes) -> bool | None:
         return False
     if not head:
         return None
-    head = Utf16Decoder().decode(head)
     return False if head.startswith(_SWANLAB_POINTS_START) else _is_text(head)
 
 

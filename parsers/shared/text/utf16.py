@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE, IncrementalDecoder, getincrementaldecoder
+from codecs import (
+    BOM_UTF16_BE,
+    BOM_UTF16_LE,
+    BOM_UTF32_LE,
+    IncrementalDecoder,
+    getincrementaldecoder,
+)
+from collections.abc import Callable
+
+from ppo_top.model import Batch
+from ppo_top.parsers.base import Parser
 
 BOMS = (BOM_UTF16_LE, BOM_UTF16_BE)
 """Byte order marks, little and big endian."""
@@ -33,3 +43,24 @@ class Utf16Decoder:
                 return data
             self._decoder = getincrementaldecoder("utf-16")("replace")
         return self._decoder.decode(data).encode("utf-8", "replace")
+
+
+def is_utf16(head: bytes) -> bool:
+    """Whether a file's first bytes are the mark of UTF-16, and not that of UTF-32."""
+    return head.startswith(BOMS) and not head.startswith(BOM_UTF32_LE)
+
+
+class Utf16Parser:
+    """Reads a file in UTF-16 by the parser of the same in UTF-8."""
+
+    def __init__(self, make_parser: Callable[[], Parser]) -> None:
+        self._decoder = Utf16Decoder()
+        self._parser = make_parser()
+
+    def feed(self, data: bytes) -> Batch:
+        """What is complete after the next bytes of the file."""
+        return self._parser.feed(self._decoder.decode(data))
+
+    def finish(self) -> Batch:
+        """What is certain although no more bytes will follow."""
+        return self._parser.finish()
