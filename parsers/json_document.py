@@ -10,6 +10,7 @@
     [{"algorithm": "DQN", "episode_rewards": [21.5, ...]}, ...], each a run (`json_trainings`)
     [[1700000000.5, 2048, 21.5], ...], TensorBoard's download of a tag, whose name the file may have
 
+The same as `str` writes it for Python, with other quotes, is read likewise (`python_literals`).
 What `json.dump` has half written counts once it is complete; until then the last reading stays.
 """
 
@@ -26,6 +27,7 @@ from ppo_top.parsers.base import HEAD_BYTES, Format
 from ppo_top.parsers.shared.documents import json_trainings
 from ppo_top.parsers.shared.documents.json_curves import curve_of, read_document
 from ppo_top.parsers.shared.documents.json_rows import is_stepped
+from ppo_top.parsers.shared.documents.python_literals import as_json, is_literal
 from ppo_top.parsers.shared.names import download_names, metric_names
 from ppo_top.parsers.shared.names.counter_names import is_counter
 from ppo_top.parsers.shared.names.run_names import plain_run_name
@@ -102,8 +104,9 @@ def _load(path: Path) -> object:
     """The document of a file; raises `ValueError` if it is not complete."""
     if path.stat().st_size > MAX_FILE_BYTES:
         raise ValueError(f"larger than {MAX_FILE_BYTES:,} bytes")
+    data = path.read_bytes()
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(as_json(data) if is_literal(data[:HEAD_BYTES]) else data)
     except ValueError as problem:
         raise ValueError(f"not complete JSON: {str(problem)[:80]}") from problem
 
@@ -162,7 +165,7 @@ _LONG_LIST = lazy_pattern(rb"\[\s*+(?:[-+\d.eE]++,\s*+){5}")
 
 def claims(name: str, head: bytes) -> bool | None:
     """Whether a metric stands in the first row, or is the name of a list of numbers."""
-    start = head.lstrip()
+    start = _json_head(head).lstrip()
     if not start:
         return None
     if metric_names.curve_of_file(name) and _NUMBERS_START.match(start):
@@ -187,6 +190,14 @@ def claims(name: str, head: bytes) -> bool | None:
     return None if len(head) < HEAD_BYTES else False
 
 
+def _claims_trainings(name: str, head: bytes) -> bool | None:
+    return json_trainings.claims(name, _json_head(head))
+
+
+def _json_head(head: bytes) -> bytes:
+    return as_json(head) if is_literal(head) else head
+
+
 def _may_be_step(name: str) -> bool:
     return is_stepped(name) or is_counter(name)
 
@@ -202,7 +213,7 @@ FORMAT = Format(
 )
 TRAININGS = Format(
     name="json-trainings",
-    claims=json_trainings.claims,
+    claims=_claims_trainings,
     claim_order=35,
     precedence=50,
     store=JsonTrainingsStore,

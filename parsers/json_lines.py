@@ -25,6 +25,7 @@ from ppo_top.parsers.shared.documents.json_values import (
     step_of,
     time_of,
 )
+from ppo_top.parsers.shared.documents.python_literals import is_literal
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time, step_and_total
 from ppo_top.parsers.shared.names.counter_names import is_counter
@@ -260,7 +261,7 @@ def claims(name: str, head: bytes) -> bool | None:
     start = head.lstrip()
     if not start:
         return None
-    if not start.startswith(b"{"):
+    if not start.startswith(b"{") or is_literal(start):
         return False
     line, end, _ = start.partition(b"\n")
     found = parse_object(line)
