@@ -65,7 +65,7 @@ class FastPath:
             if process.follows_steps(layout.axis, layout.tags):
                 end = self._read_lines(process, layout, data, offset, start)
                 if end:
-                    process.trainer_table.note_other_lines(data.count(b"\n", start, end))
+                    process.trainer_table.note_whole_lines(data.count(b"\n", start, end))
                     return end
         return 0
 
@@ -170,7 +170,7 @@ class FastPath:
             return 0
         steps = [step for each in rows for step in self._add_dicts(process, each)]
         end = _end_of_dicts(data, start, len(steps))
-        process.trainer_table.note_other_lines(len(steps))
+        process.trainer_table.note_whole_lines(len(steps))
         self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
         return end
 

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.tables.printed_frame import PrintedFrame
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -128,6 +129,7 @@ class TrainerTextTable:
 
     def __init__(self) -> None:
         self._columns: TrainerColumns | None = None
+        self._frame = PrintedFrame()
         self._separator = ""
         self._other_lines = 0
         self._html: HtmlRows | None = None
@@ -140,9 +142,17 @@ class TrainerTextTable:
     def note_rows(self) -> None:
         """Rows were read as a whole."""
         self._other_lines = 0
+        self._frame.close()
+
+    def note_whole_lines(self, count: int) -> None:
+        """Other lines were read as a whole."""
+        self._frame.close()
+        self.note_other_lines(count)
 
     def read_line(self, text: str) -> list[TableRow] | None:
         """The rows that a line completes; None if the line belongs to no table."""
+        if (framed := self._frame.read_line(text)) is not None:
+            return [TableRow(row.step, row.values, row.axis) for row in framed]
         if text.lstrip()[:1] > "~":
             text = text.translate(_DRAWN)
         if self._html is not None or "<table" in text:
