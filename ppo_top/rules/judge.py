@@ -56,6 +56,8 @@ class Judge:
         """The rows at which the console gave evidence for a rule, by its id."""
         self._restarting = False
         self._failed_rules: dict[str, str] = {}
+        self._concerned: tuple[Asked, int, Sequence[PlannedRule]] = Asked(), 0, ()
+        """Whom to ask, the reward's state, and which of the rules it concerns."""
 
     def copy(self) -> Judge:
         """An independent copy, cheap enough to make for every incomplete row."""
@@ -114,7 +116,7 @@ class Judge:
         if not (asked.rules or run.open_severities or self._text_rows):
             return
         before = len(found.all)
-        self._ask_rules(asked.rules)
+        self._ask_rules(self._rules_concerned(asked) if asked.rules else ())
         if run.open_severities:
             self._ask_diagnoses(asked)
         if self._text_rows:
@@ -123,15 +125,27 @@ class Judge:
             found.gather_members()
         found.explain_raised()
 
+    def _rules_concerned(self, asked: Asked) -> Sequence[PlannedRule]:
+        """The rules to ask that the reward's state concerns, or that are alert.
+
+        They are the same as long as the state is: a rule becomes alert only when it is asked.
+        """
+        state, persistences = self._context.reward_state, self._found.persistences
+        last, last_state, found = self._concerned
+        if asked is not last or state != last_state:
+            found = [
+                (index, concept, states)
+                for index, concept, states in asked.rules
+                if not states or states & state or persistences[index].is_alert
+            ]
+            self._concerned = asked, state, found
+        return found
+
     def _ask_rules(self, planned: Sequence[PlannedRule]) -> None:
         """Ask the rules that are due; those with a trigger metric only if it is in the row."""
-        run, rules, persistences = self._context, self._rules, self._found.persistences
-        number, state, histories = run.mark.row, None, run.histories
-        for index, concept, states in planned:
-            if states:  # nearly always, that settles it
-                state = run.reward_state if state is None else state
-                if not (states & state or persistences[index].is_alert):
-                    continue
+        run, rules = self._context, self._rules
+        number, histories = run.mark.row, run.histories
+        for index, concept, _ in planned:
             rule, points = rules[index], run.updates
             if concept:
                 history = histories.get(concept)
