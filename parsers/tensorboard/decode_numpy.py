@@ -21,7 +21,6 @@ from ppo_top.parsers.tensorboard.event import decode_event
 from ppo_top.parsers.tensorboard.file_order import DecodedPoints
 from ppo_top.parsers.tensorboard.templates import (
     MAX_TEMPLATE_PAYLOAD_BYTES,
-    ByteRange,
     EventLayout,
     EventTemplate,
     TemplateCache,
@@ -114,14 +113,15 @@ def recurring_bounds(data: bytes, bounds: array[int], limit: int) -> array[int]:
 
 
 def _by_size(sizes: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """The numbers of the records of each size, in file order; of short records only."""
+    """The numbers of the records of each size, in file order; not of long or rare ones."""
     limit = MAX_TEMPLATE_PAYLOAD_BYTES + OVERHEAD_BYTES
     short = np.flatnonzero(sizes <= limit)
     if not len(short):
         return
     keys = sizes[short].astype(np.uint16)  # a radix sort
     order = np.argsort(keys, kind="stable")
-    yield from np.split(short[order], np.flatnonzero(np.diff(keys[order])) + 1)
+    by_size = np.split(short[order], np.flatnonzero(np.diff(keys[order])) + 1)
+    yield from (members for members in by_size if len(members) >= _MIN_ROWS)
 
 
 def _template_of(payload: bytes, templates: TemplateCache) -> EventTemplate | None:
@@ -146,24 +146,11 @@ def _column(rows: NDArray[Any], offset: int, dtype: str) -> NDArray[Any]:
     return np.ndarray(len(rows), dtype, rows, offset, rows.strides)
 
 
-def _equals(rows: NDArray[Any], fixed_bytes: bytes, part: ByteRange) -> Bools:
-    """Which rows have the fixed bytes in a range, compared in words of up to eight bytes."""
-    equal = np.ones(len(rows), np.bool_)
-    start, stop = part
-    while start < stop:
-        size = next(each for each in (8, 4, 2, 1) if each <= stop - part.start)
-        start = min(start, stop - size)  # the last word may overlap the one before
-        word = int.from_bytes(fixed_bytes[start : start + size], "little")
-        equal &= _column(rows, start, f"<u{size}") == word
-        start += size
-    return equal
-
-
 def _fits(rows: NDArray[Any], template: EventTemplate) -> Bools:
     """Which payloads have the template's fixed bytes and a step as long."""
     good = np.ones(len(rows), np.bool_)
-    for part in template.fixed_ranges:
-        good &= _equals(rows, template.fixed_bytes, part)
+    for place, size, word in template.fixed_words:
+        good &= _column(rows, place, f"<u{size}") == word
     _, step, _ = template.changing_ranges
     for place in range(*step):  # a varint: the high bit says that another byte follows
         good &= (_column(rows, place, "u1") > 127) == (place < step.stop - 1)

@@ -78,9 +78,16 @@ class EventTemplate:
         return self.layout.changing_ranges
 
     @cached_property
-    def fixed_ranges(self) -> tuple[ByteRange, ...]:
-        """All other bytes."""
-        return self.layout.fixed_ranges
+    def fixed_words(self) -> list[tuple[int, int, int]]:
+        """All other bytes as words: where each is, of how many bytes (8, 4, 2 or 1), and it."""
+        words = []
+        for start, stop in self.layout.fixed_ranges:
+            size = next(each for each in (8, 4, 2, 1) if each <= stop - start)
+            for place in range(start, stop, size):
+                place = min(place, stop - size)  # the last one may overlap the one before
+                word = int.from_bytes(self.fixed_bytes[place : place + size], "little")
+                words.append((place, size, word))
+        return words
 
     @cached_property
     def checksum(self) -> int:

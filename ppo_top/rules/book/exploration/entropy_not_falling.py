@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.book.exploration.entropy_facts import initial_entropy, is_discrete
+from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import (
     LEVEL_VALUES,
     MAX_RECENT_VALUES,
+    START_VALUES,
     TREND_VALUES,
     History,
 )
@@ -72,6 +74,15 @@ def _began_random(run: RuleContext, first: float) -> bool:
     return random and not run.resumed and is_discrete(run)
 
 
+def _is_random_no_more(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """No entropy of the block is near the first ones, or those were of no untrained policy."""
+    history = run.histories.get("entropy")
+    if history is None or history.count < START_VALUES:
+        return False
+    first = initial_entropy(history)
+    return block.high("entropy") < limits["some"] * first or not _began_random(run, first)
+
+
 def _drops_too_little(
     history: History, reward: RewardCourse, first: float, limits: RuleLimits
 ) -> bool:
@@ -118,6 +129,7 @@ RULES = (
         description="the policy stays as random as at the start and the reward does not move",
         concepts=("entropy",),
         assess=entropy_not_falling,
+        stays_calm=_is_random_no_more,
         families=frozenset({ON_POLICY}),
         limits={
             "points": 20,
