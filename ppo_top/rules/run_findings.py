@@ -192,12 +192,12 @@ class RunFindings:
         """
         run, selected = self._run, self._book.rules[index]
         rule_id, finding = selected.rule.id, self.open_of(index)
-        severity = Severity(max(Severity.INFO, called - self._milder(index)))
+        severity = max(Severity.INFO, called - self._milder(index))
         is_milder = severity < run.open_severities.get(rule_id, severity)
         if not self.persistences[index].has_eased(is_milder) or finding is None:
             return
-        run.last_severities[rule_id] = run.open_severities[rule_id] = severity
-        shown = min(severity, selected.max_severity)
+        run.last_severities[rule_id] = run.open_severities[rule_id] = Severity(severity)
+        shown = Severity(min(severity, selected.max_severity))
         if shown < finding.severity:
             finding.changes.append(SeverityChange(run.mark, shown))
             if assessment.message:

@@ -58,9 +58,10 @@ class Trend:
         if len(values) == self.size:
             oldest = values.pop(0)
             low = bisect_left(ranked, oldest)
-            self.score += low - (len(ranked) - bisect_right(ranked, oldest))
+            self.score += low - (len(ranked) - bisect_right(ranked, oldest, low))
             del ranked[low]
-        low, high = bisect_left(ranked, value), bisect_right(ranked, value)
+        low = bisect_left(ranked, value)
+        high = bisect_right(ranked, value, low)
         self.score += low - (len(ranked) - high)
         ranked.insert(high, value)
         values.append(value)

@@ -138,7 +138,7 @@ class RewardCourse(RewardMeasures):
         if self.gained:
             fallen = self.low_points or self.falls or self.lost_share > LOW_SHARE
             state = GAINED | FALLEN if fallen else GAINED
-        return state | AT_MAX if self.at_max else state
+        return state | AT_MAX if is_at_ceiling(self) else state
 
     @property
     def is_up(self) -> bool:

@@ -56,7 +56,8 @@ class RewardMeasures:
     The unit is a point: a row, or a block of rows that hold single episodes (`RewardPoints`).
     `smooth` is the median of the last three points (`levels`: at each of the `recent` ones),
     `baseline` of the first three, `best` the highest `smooth` so far (at row `best_row`; since then
-    `falls` drawdowns were made good), `gain` = best - baseline, `drawdown` = best - smooth.
+    `falls` drawdowns were made good), `gain` = best - baseline, `drawdown` = best - smooth,
+    `lost_share` its share of the gain, 0 if nothing was `gained`.
     `made_good` is the largest drawdown that was followed by a rise as high. `low_since` is where
     the newest real drawdown, of `low_points` points, began. `looks` is how many independent
     measurements the points amount to: the rows of a moving mean overlap. `noise` is the usual
@@ -86,7 +87,7 @@ class RewardMeasures:
         self.best = self.notable_best = -math.inf
         self.best_row = -1
         self.trough = self.made_good = self.rise = self.late_rise = 0.0
-        self.gain = self.noise = 0.0
+        self.gain = self.noise = self.drawdown = self.lost_share = 0.0
         self.low_points = self.longest_low = self.falls = 0
         self.marks: tuple[Mark, ...] = ()
         self.low_since = Mark(0, NO_STEP, UNKNOWN_TIME)
@@ -176,6 +177,8 @@ class RewardMeasures:
             rises = self.gain > enough * apart > 0.0
         told = self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
         self.gained = told and rises and self.gain > 0.0
+        self.drawdown = self.best - self.smooth
+        self.lost_share = self.drawdown / self.gain if self.gained else 0.0
 
     def _compare_quarters(self) -> None:
         """How far the last quarter lies above the third, and above the first or the start."""
@@ -207,7 +210,7 @@ class RewardMeasures:
 
     def _measure_drawdown(self) -> None:
         """How long the reward has been low, and how often since the best that was made good."""
-        lost = self.best - self.smooth
+        lost = self.drawdown
         if lost < RECOVERED_SHARE * self.gain or lost < RECOVERED_NOISE * self.sd:
             self.falls += self.low_points > 0
             self.longest_low = max(self.longest_low, self.low_points)
@@ -232,16 +235,6 @@ class RewardMeasures:
     def depth(self) -> float:
         """By how much all of the three newest points lie below the best."""
         return self.best - max(self.recent[-3:])
-
-    @property
-    def drawdown(self) -> float:
-        """The reward lost since the best."""
-        return self.best - self.smooth
-
-    @property
-    def lost_share(self) -> float:
-        """The share of the gain lost since the best, 0 if nothing was gained."""
-        return self.drawdown / self.gain if self.gained else 0.0
 
     @property
     def sd(self) -> float:
