@@ -6,7 +6,8 @@ They stand here so that a parser is only loaded where there may be a file for it
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 _ALGORITHMS = (
     "a2c|a3c|acktr|c51|ddpg|ddqn|dpo|dqn|grpo|impala|ppo|reinforce|rloo|sac|sarsa|td3|trpo"
@@ -119,12 +120,50 @@ ANY_FILE_NAME = "|".join(
 """Matches what `is_file_name` does, for another machine: here, compiling it takes too long."""
 
 
-_COMPILED = [
-    (module, format_, re.compile(pattern))
-    for module, patterns in FILE_NAMES.items()
-    for format_, pattern in patterns.items()
-]
-_IN_DIRECTORIES = [names.search for module, _, names in _COMPILED if module not in ON_DEMAND]
+ENDINGS: Mapping[str, str] = {
+    "bare_table": "csv dat txt",
+    "csv_table": "csv log tsv txt",
+    "dvclive": "tsv",
+    "json_document": "json txt",
+    "json_lines": "json jsonl ndjson",
+    "mlflow": "db sqlite sqlite3 yaml",
+    "notebook": "ipynb",
+    "number_list": "csv dat log out txt",
+    "number_row": "csv dat log out txt",
+    "numpy_array": "npy",
+    "run_columns": "csv",
+    "sb3_evaluations": "npz",
+    "sb3_monitor": "csv",
+    "settings_files": "json yaml yml",
+    "swanlab": "log swanlab",
+    "tensorboard_csv": "csv",
+    "torchrl_csv": "csv",
+    "trackio": "db jsonl",
+    "trainer_state": "json",
+    "wandb": "wandb",
+}
+"""Module -> the endings that all its names have; those of other modules may end in anything.
+
+Most patterns are compiled, and tried on each of many files, only where there are such names.
+"""
+
+
+@lru_cache(maxsize=64)
+def _patterns_of(ending: str) -> tuple[tuple[str, str, re.Pattern[str]], ...]:
+    """(module, format, pattern) of what may have names with this ending."""
+    return tuple(
+        (module, format_, re.compile(pattern))
+        for module, patterns in FILE_NAMES.items()
+        if module not in ENDINGS or ending in ENDINGS[module].split()
+        for format_, pattern in patterns.items()
+    )
+
+
+def _formats_with(name: str) -> Iterator[tuple[str, str]]:
+    """(module, format) of the formats that have files of this very name."""
+    for module, format_, names in _patterns_of(name.rpartition(".")[2].lower()):
+        if names.search(name):
+            yield module, format_
 
 
 def compression_of(name: str) -> str:
@@ -141,10 +180,9 @@ def is_file_name(name: str) -> bool:
     """Whether a format that is read in directories has files of this name, compressed or not."""
     bare = without_compression(name)
     asked = bare if "." in bare else name  # `log.gz` may be anything
-    return any(matches(asked) for matches in _IN_DIRECTORIES)
+    return any(module not in ON_DEMAND for module, _ in _formats_with(asked))
 
 
 def formats_by_module(name: str) -> tuple[tuple[str, str], ...]:
     """(module, format) of the formats that have files of this name, compressed or not."""
-    name = without_compression(name)
-    return tuple((module, each) for module, each, names in _COMPILED if names.search(name))
+    return tuple(_formats_with(without_compression(name)))

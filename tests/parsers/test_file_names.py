@@ -14,7 +14,13 @@ from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.parsers import detect_format
-from ppo_top.parsers.file_names import ANY_FILE_NAME, formats_by_module, is_file_name
+from ppo_top.parsers.file_names import (
+    ANY_FILE_NAME,
+    ENDINGS,
+    FILE_NAMES,
+    formats_by_module,
+    is_file_name,
+)
 
 RECORDS = "".join(f"Episode {step} | reward: {step}.5 | loss: 0.{step}\n" for step in range(1, 31))
 PFRL = (
@@ -181,3 +187,12 @@ def test_other_texts_are_not_opened(name: str) -> None:
 def test_another_machine_sends_what_is_read_here(name: str) -> None:
     """It is asked for names by one pattern, where here each format has its own."""
     assert (re.search(ANY_FILE_NAME, name) is not None) is is_file_name(name)
+
+
+@pytest.mark.parametrize("module", sorted(ENDINGS))
+@given(data=st.data())
+def test_a_pattern_is_tried_on_every_name_that_it_matches(module: str, data: st.DataObject) -> None:
+    """Only those that have none of its endings are passed over."""
+    format_, pattern = data.draw(st.sampled_from(sorted(FILE_NAMES[module].items())))
+    drawn = data.draw(st.from_regex(pattern, alphabet=st.characters(codec="ascii")))
+    assert (module, format_) in formats_by_module(drawn.removesuffix("\n"))
