@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from importlib import import_module
 
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -54,6 +53,8 @@ def _requoted(quoted: str) -> str:
     if "\\" not in quoted:
         return json.dumps(quoted[1:-1], ensure_ascii=False)
     try:
-        return json.dumps(import_module("ast").literal_eval(quoted))  # 3 ms, seldom needed
+        from ast import literal_eval  # 3 ms, seldom needed
+
+        return json.dumps(literal_eval(quoted))
     except (SyntaxError, ValueError):
         return quoted
