@@ -263,6 +263,21 @@ def test_a_run_that_ended_without_any_loss_was_never_trained(rows: int, said: bo
     assert ("not-training" in {f.rule for f in judge.findings}) is said
 
 
+@pytest.mark.parametrize(
+    ("reward", "speed", "said"),
+    [("episodic_return", "SPS", False), ("charts/episodic_return", "charts/SPS", True)],
+)
+def test_a_console_that_never_prints_losses_does_not_say_that_none_is_trained(
+    reward: str, speed: str, said: bool
+) -> None:
+    """CleanRL prints returns and the speed; its losses are in the event file only."""
+    tags = {"reward_mean": reward, "fps": speed}
+    judge = Judge(Profile("cleanrl", "unknown", tags=tags))
+    for row in range(120):
+        judge.add_row(update(row, 20.0 + gauss(row, 2.0), fps=1000.0))
+    assert ("not-training" in {f.rule for f in judge.findings}) is said
+
+
 def test_a_dip_at_the_very_start_is_no_wrong_way() -> None:
     """The first learned policy may be worse than chance for a while: -0.1, -0.6, then 1.8."""
     dip = [-0.1 - 0.05 * row if row < 10 else -0.6 + 0.06 * (row - 10) for row in range(50)]

@@ -246,7 +246,7 @@ def untrained_values(run: RuleContext) -> bool | None:
 
 def no_loss(run: RuleContext) -> bool | None:
     """A trainer that logs losses has logged none, and no other trace of an update."""
-    if "logs-losses" not in run.facts:
+    if not run.should_log_losses:
         return None
     return not run.has_updates
 

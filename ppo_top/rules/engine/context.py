@@ -86,6 +86,15 @@ class RuleContext(LoggedRun):
         return self.ended and self.stated_progress is None and self.updates < rows
 
     @property
+    def should_log_losses(self) -> bool:
+        """Whether the trainer logs losses beside tags such as these: CleanRL prints none."""
+        beside = self.facts.get("logs-losses")
+        tags = self.profile.tags.values()
+        return beside == "yes" or (
+            beside is not None and any(tag.startswith(beside) for tag in tags)
+        )
+
+    @property
     def falling(self) -> bool:
         """Whether the reward is falling."""
         return self.reward is not None and self.reward.falling

@@ -160,7 +160,7 @@ LOGGED_BESIDE_REWARDS = ("ep_len", "fps", "exploration_rate")
 
 def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Episodes are collected, but no loss is ever logged by a trainer that logs losses."""
-    if "logs-losses" not in run.facts or run.has_updates:
+    if not run.should_log_losses or run.has_updates:
         return None
     if any(map(run.profile.tags.__contains__, UPDATE_METRICS)):
         return None  # there is one, later in the log
@@ -192,7 +192,7 @@ def _has_explored(run: RuleContext, limits: RuleLimits) -> bool:
 
 def _is_training(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether a loss was logged before the block, or the trainer logs none."""
-    return "logs-losses" not in run.facts or run.has_updates
+    return not run.should_log_losses or run.has_updates
 
 
 SLOWER_CRITIC = (
