@@ -141,7 +141,7 @@ class RecordReader:
         known = self.bar_steps.total
         if not self.bar_steps.draw(bar):
             return False
-        if bar.total != known:
+        if bar.total != known and not bar.counts_part:
             self._builder.add_settings({"max_steps": bar.total})
         return True
 
@@ -150,8 +150,12 @@ class RecordReader:
         found = (
             None if self.main_process.axis else self._bar_values.read_record(bar, text, followed)
         )
-        if found is not None and found.step is not None:
-            self._builder.add_record("", found, found.step)
+        if found is None or found.step is None:
+            return
+        self._builder.add_record("", found, found.step)
+        if found.axis:  # it says which step that is: that of lines without one, too
+            self._add_stepped("", self.main_process.release_steps())
+            self.main_process.note_steps([found.step], is_heading=False)
 
     def _add_dict(self, found: ConsoleRecord) -> None:
         if self.bar_steps.total is None:

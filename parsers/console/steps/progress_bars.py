@@ -20,6 +20,7 @@ _DESCRIBED_VALUE = lazy_pattern(
 )
 _BAR_REST = lazy_pattern(r"[^\]\r\n]*+\]")
 _VALUE_AFTER_BAR = lazy_pattern(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
+_PART = lazy_pattern(r"\b(?:epoch|episode|iteration|iter|round)\W{0,3}\d", re.IGNORECASE)
 _PART_OF_EPISODE = lazy_pattern(r"\[(\d{1,9})/\d{1,9}\]")
 _TRAINING_BAR_NAME = lazy_pattern(
     r"train|step|iter|epoch|episode|update|progress"
@@ -43,6 +44,11 @@ class ProgressBar(NamedTuple):
     end: int
     description: str = ""
     """What stands in brackets before it: trlX puts its metrics there."""
+
+    @property
+    def counts_part(self) -> bool:
+        """Whether it is one of many that each count a part of the training: `Epoch #3`."""
+        return _PART.search(self.name) is not None
 
 
 def find_bar(text: str) -> ProgressBar | None:
@@ -137,9 +143,9 @@ class BarValues:
             return None
         if followed:
             self._last_values = bar.name, values
-            stated = [as_step(value) for key, value in values if metric_names.step_axis(key)]
-            if stated and stated[0] is not None:
-                return ConsoleRecord(values, stated[0])
+            axes = [(axis, value) for key, value in values if (axis := metric_names.step_axis(key))]
+            if axes and (stated := as_step(axes[0][1])) is not None:
+                return ConsoleRecord(values, stated, axes[0][0])
             part = _PART_OF_EPISODE.search(bar.name)
             before = (int(part[1]) - 1) * bar.total if part and int(part[1]) else 0
             return ConsoleRecord(values, before + bar.done)

@@ -57,6 +57,25 @@ def test_bars_of_other_things_give_nothing() -> None:
     assert parse_every_way(ConsoleParser, data).points == {}
 
 
+def test_a_bar_of_an_epoch_tells_the_step_and_not_the_length_of_the_training() -> None:
+    """Tianshou 2 draws one for each epoch; its test lines stand at the last step of training."""
+    bar = "Epoch #{}: {}%|###| {}/2000 [00:01<00:01, 507.0it/s, env_step={}, n_ep=4, rew={}]\r"
+    test = "\nEpoch #{}: test_reward: {} ± 0.500000, best_reward: {} ± 0.500000 in #{}\n"
+    lines = [
+        line
+        for epoch in (1, 2, 3)
+        for line in (
+            bar.format(epoch, 50, 1000, epoch * 2000 - 1000, f"{epoch}1.25"),
+            bar.format(epoch, 100, 2000, epoch * 2000, f"{epoch}2.50"),
+            test.format(epoch, f"{epoch}5.0", f"{epoch}5.0", epoch),
+        )
+    ]
+    read = parse_every_way(ConsoleParser, "".join(lines).encode())
+    assert read.steps("rew") == [1000, 2000, 3000, 4000, 5000, 6000]
+    assert read.steps("test/reward") == [2000, 4000, 6000]
+    assert "max_steps" not in read.config
+
+
 def bars(*names_and_values: str) -> bytes:
     """Bars at 10, 20, ... of 1,000 steps, each drawn over the one before; `name|value`."""
     drawn = []
