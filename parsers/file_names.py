@@ -52,6 +52,12 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
             r"|^(?:progress|scores|(?:\w+_)?rewards?\w*)\.txt$)"
         ),
     },
+    "d3rlpy_csv": {
+        "d3rlpy-csv": (
+            r"^(?:rollout_return|evaluation|environment|td_error|time_\w+|temp|alpha|(?:\w+_)?loss)"
+            r"\.csv$"
+        )
+    },
     "dvclive": {"dvclive": r"\.tsv$"},
     "json_document": {
         "json-document": (

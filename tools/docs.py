@@ -117,7 +117,7 @@ SYSTEMS = (
         "RLlib, Spinning Up, rsl_rl, TorchRL, Lightning, DVCLive, ...",
         "`result.json`, `progress.txt`, `metrics.csv`, console blocks and bars, one CSV or TSV "
         "file per tag",
-        ("jsonl", "csv", "console", "torchrl-csv", "lightning-csv", "dvclive"),
+        ("jsonl", "csv", "console", "torchrl-csv", "d3rlpy-csv", "lightning-csv", "dvclive"),
         (
             "tests/data/rllib_*/**/result.json",
             "tests/data/spinup_*/**/progress.txt",

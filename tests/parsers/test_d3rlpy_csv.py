@@ -1,0 +1,81 @@
+"""d3rlpy's CSV files: one a metric, which its name tells; all of a folder are one run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ppo_top
+from ppo_top.parsers import detect_format
+from ppo_top.parsers.d3rlpy_csv import FORMAT, D3rlpyCsvParser, claims
+from tests.support.parser_harness import feed_parser, parse_every_way
+from tests.support.recordings import assert_truncation_is_harmless, damaged_bytes
+
+RETURNS = b"1,500,21.5\n2,1000,1e-05\n3,1500,nan\n"
+
+
+def test_the_second_column_is_the_step_and_the_third_the_value() -> None:
+    """The first counts epochs; however the bytes arrive."""
+    read = parse_every_way(D3rlpyCsvParser, RETURNS)
+    assert read.steps("") == [500, 1000, 1500]
+    assert read.values("")[:2] == [21.5, 1e-05]
+    assert_truncation_is_harmless(D3rlpyCsvParser, RETURNS)
+
+
+def test_damage_is_reported_with_its_place() -> None:
+    """What is not an epoch, a step and a value."""
+    for seed in range(300):
+        data = damaged_bytes(RETURNS, seed)
+        for problem in feed_parser(D3rlpyCsvParser(), [data]).problems:
+            assert 0 <= problem.offset <= len(data)
+    read = parse_every_way(D3rlpyCsvParser, b"1,500,2.5\nnonsense\n2,1000,3.5\n")
+    assert [problem.offset for problem in read.problems] == [10]
+
+
+@pytest.mark.parametrize(
+    ("head", "answer"),
+    [
+        (b"", None),
+        (b"1,50", None),
+        (b"1,500,-0.", None),
+        (b"1,500,nan\n", True),
+        (b"1,500,2e-05\n2,", True),
+        (b"500,1,21.5\n", False),
+        (b"500,21.5\n", False),
+        (b"epoch,step,value\n", False),
+    ],
+)
+def test_it_is_told_by_its_first_line(head: bytes, answer: bool | None) -> None:
+    """An epoch, a step no smaller, and a number, without a header."""
+    assert claims("loss.csv", head) is answer
+
+
+@pytest.mark.parametrize("name", ["rollout_return", "time_step", "critic_loss", "evaluation"])
+def test_files_are_told_by_their_names(name: str) -> None:
+    """Those of its metrics; a script's own table of rewards is none."""
+    assert detect_format(f"{name}.csv", RETURNS) is FORMAT
+    assert detect_format("rewards.csv", RETURNS) is not FORMAT
+
+
+def test_a_folder_of_files_is_one_run_on_environment_steps(tmp_path: Path) -> None:
+    """`FileAdapter.write_metric` prints `{epoch},{step},{value}` into `<name>.csv`."""
+    run = tmp_path / "d3rlpy_logs" / "DoubleDQN_online_20261127204500"
+    run.mkdir(parents=True)
+    settings = {"config": {"type": "double_dqn", "params": {"gamma": 0.5, "batch_size": 32}}}
+    (run / "params.json").write_text(json.dumps(settings, indent=2))
+    for epoch in range(1, 41):
+        values = {
+            "time_environment_step": 4.1e-05,
+            "rollout_return": 20.0 + 3.0 * epoch,
+            "loss": 0.5,
+            "evaluation": 22.0 + 3.0 * epoch,
+        }
+        for name, value in values.items():
+            with (run / f"{name}.csv").open("a") as file:
+                print(f"{epoch},{epoch * 500},{value}", file=file)
+    (verdict,) = ppo_top.check([tmp_path])["runs"]
+    assert (verdict["producer"], verdict["family"]) == ("d3rlpy", "value-based")
+    rewards = [p for p in ppo_top.points([tmp_path]) if p.concept == "reward_mean"]
+    assert (len(rewards), rewards[-1].step, rewards[-1].value) == (40, 20_000, 140.0)
