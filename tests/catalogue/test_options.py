@@ -129,6 +129,13 @@ def test_a_trainer_is_spoken_to_in_its_own_words() -> None:
     assert option_name(TRAINERS["rllib"], "n_epochs") == "num_epochs"
     assert option_name(TRAINERS["trl-async-grpo"], "clip_range") == "epsilon"
     assert option_name(TRAINERS["custom"], "clip_range") == "clip_range"
+    assert option_name(TRAINERS["tianshou"], "n_epochs") == "update_step_num_repetitions"
+    assert option_name(TRAINERS["pfrl"], "gae_lambda") == "lambd"
+    assert option_name(TRAINERS["omnisafe"], "learning_rate") == "model_cfgs.actor.lr"
+    assert option_name(TRAINERS["di-engine"], "vf_coef") == "policy.learn.value_weight"
+    assert option_name(TRAINERS["rl_games"], "vf_coef") == "critic_coef"
+    assert option_name(TRAINERS["cleanrl"]._replace(algo="SAC"), "learning_rate") == "policy_lr"
+    assert option_name(TRAINERS["skrl"]._replace(algo="DQN"), "gamma") == "discount_factor"
     assert option_name(Trainer("unknown", "", "unknown", ""), "n_epochs") == "n_epochs"
 
 
