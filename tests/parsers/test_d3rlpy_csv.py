@@ -9,6 +9,7 @@ import pytest
 
 import ppo_top
 from ppo_top.parsers import detect_format
+from ppo_top.parsers.console.parser import ConsoleParser
 from ppo_top.parsers.d3rlpy_csv import FORMAT, D3rlpyCsvParser, claims
 from tests.support.parser_harness import feed_parser, parse_every_way
 from tests.support.recordings import assert_truncation_is_harmless, damaged_bytes
@@ -77,5 +78,21 @@ def test_a_folder_of_files_is_one_run_on_environment_steps(tmp_path: Path) -> No
                 print(f"{epoch},{epoch * 500},{value}", file=file)
     (verdict,) = ppo_top.check([tmp_path])["runs"]
     assert (verdict["producer"], verdict["family"]) == ("d3rlpy", "value-based")
+    assert verdict["config"]["gamma"] == 0.5
     rewards = [p for p in ppo_top.points([tmp_path]) if p.concept == "reward_mean"]
     assert (len(rewards), rewards[-1].step, rewards[-1].value) == (40, 20_000, 140.0)
+
+
+def test_its_console_says_the_same() -> None:
+    """structlog's coloured line behind the bar: keys in order of the alphabet, the step last."""
+    line = (
+        " {0}%|###  | {1}/2000 [00:08<00:30, 168.4it/s]\x1b[2m2026-11-27 21:07.29\x1b[0m "
+        "[\x1b[32m\x1b[1minfo     \x1b[0m] \x1b[1mDQN_online_20261127: epoch={2} step={1}\x1b[0m "
+        "\x1b[36mepoch\x1b[0m=\x1b[35m{2}\x1b[0m \x1b[36mmetrics\x1b[0m=\x1b[35m"
+        "{{'time_step': 0.007, 'loss': 0.28, 'rollout_return': {3}}}\x1b[0m "
+        "\x1b[36mstep\x1b[0m=\x1b[35m{1}\x1b[0m\n"
+    )
+    text = "".join(line.format(25 * n, 500 * n, n, 20.5 + n) for n in (1, 2, 3))
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.values_by_step()["rollout_return"] == [(500, 21.5), (1000, 22.5), (1500, 23.5)]
+    assert read.steps("loss") == [500, 1000, 1500]

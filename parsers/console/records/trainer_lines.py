@@ -166,7 +166,9 @@ AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac, the authors' TD3."""
 _CELL_BORDERS = tuple("|│┃")
 _CELL_BORDER = lazy_pattern("[|│┃]")
 _LINES_BY_HINT = tuple((line_type.hint, line_type) for line_type in TRAINER_LINES)
-_STEPPED_DICT = lazy_pattern(r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})\s*$", re.DOTALL)
+_STEPPED_DICT = lazy_pattern(
+    r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})(?:\s+step=(?P<step>\d{1,15}))?\s*$", re.DOTALL
+)
 _HEAD_STEP = lazy_pattern(
     r"(?:step|iteration|iter|update|epoch|rollout)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
 )
@@ -239,7 +241,8 @@ def _trainer_record(line: TrainerLine, match: re.Match[str]) -> ConsoleRecord:
 def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
     """A dictionary after text that may say the step (OpenRLHF: `Global step 5: {...}`), or more.
 
-    After words such as `kwargs: ` it holds settings (verl prints how it samples).
+    structlog prints the step behind it (d3rlpy: `metrics={...} step=500`). After words such as
+    `kwargs: ` it holds settings (verl prints how it samples).
     """
     found = dict_record(match["dict"])
     if found is None or not found.values:
@@ -247,7 +250,8 @@ def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
     if _SETTINGS_WORDS.search(match["head"]):
         return ConsoleRecord([], config=dict(found.values) | dict(found.config))
     head = _HEAD_STEP.search(match["head"])
-    step = as_step(float(head[1])) if head else None
+    said_step = match["step"] or (head and head[1])
+    step = as_step(float(said_step)) if said_step else None
     if step is not None:
         return found._replace(step=step, axis="step")
     fields = _FIELDS_BEFORE_LABEL.match(match["head"])
