@@ -31,6 +31,17 @@ FINGERPRINTS = [
     ("tianshou", "", ["env_step", "env_episode", "n_ep", "n_st", "rew", "len"]),
     ("tianshou", "DQN", ["training/returns_stat/mean", "update/update_step", "update/loss"]),
     ("tianshou", "SAC", ["training/returns_stat/mean", "update/alpha", "update/actor_loss"]),
+    ("pfrl", "DQN", ["train_agent/R", "average_q", "average_loss"]),
+    (
+        "pfrl",
+        "PPO",
+        [
+            "extras/meanplusstdev",
+            "eval/stdev",
+            "agent/average_policy_loss",
+            "agent/average_value_loss",
+        ],
+    ),
     ("d3rlpy", "DQN", ["rollout_return", "time_environment_step", "loss"]),
     ("d3rlpy", "SAC", ["rollout_return", "time_environment_step", "temp", "critic_loss"]),
     ("rsl_rl", "PPO", ["Train/mean_reward", "Perf/total_fps"]),

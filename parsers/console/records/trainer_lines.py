@@ -9,7 +9,7 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import key_values
 from ppo_top.parsers.console.records.dicts import parse_record as dict_record
-from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
+from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, is_metric
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN as _NUMBER
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -159,9 +159,34 @@ TRAINER_LINES = (
             "norm": "grad_norm",
         },
     ),
+    TrainerLine(
+        " R:",
+        lazy_pattern(
+            rf"outdir:\S* (?:global_)?step:(?P<step>\d{{1,15}}) "
+            rf"(?:episode:(?P<episode>\d{{1,15}})|local_step:\d{{1,15}}) R:(?P<reward>{_NUMBER})"
+        ),
+        {"episode": "train_agent/episode", "reward": "train_agent/R"},
+    ),
+    TrainerLine(
+        " average_R:",
+        lazy_pattern(
+            rf"outdir:\S* step:(?P<step>\d{{1,15}}) episode:(?P<episode>\d{{1,15}}) "
+            rf"last_R: {_NUMBER} average_R:(?P<mean>{_NUMBER})"
+        ),
+        {"episode": "train_agent/episode", "mean": "train_agent/average_R"},
+        finite=True,
+    ),
+    TrainerLine(
+        "evaluation episode ",
+        lazy_pattern(
+            rf"evaluation episode \d{{1,9}} length: ?(?P<length>{_NUMBER}) "
+            rf"R: ?(?P<reward>{_NUMBER})"
+        ),
+        {"length": "evaluator/length", "reward": "evaluator/R"},
+    ),
 )
 """SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), SheepRL,
-AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac, the authors' TD3."""
+AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac, the authors' TD3, PFRL."""
 
 _CELL_BORDERS = tuple("|│┃")
 _CELL_BORDER = lazy_pattern("[|│┃]")
@@ -172,6 +197,8 @@ _STEPPED_DICT = lazy_pattern(
 _HEAD_STEP = lazy_pattern(
     r"(?:step|iteration|iter|update|epoch|rollout)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
 )
+_LIST_OF_PAIRS = lazy_pattern(r"(?:^|[ :=])\[(\('.{1,8000}\))\]\s*$")
+_PAIR = lazy_pattern(rf"\('([\w./]{{1,80}})', (?:np\.float\d\d\()?({_NUMBER})\)")
 _FIELDS_BEFORE_LABEL = lazy_pattern(r"^(.*\S)\s*[,;|][^,;|]*$", re.DOTALL)
 """`Episode 3, loss: 0.5` of `Episode 3, loss: 0.5, rewards: `, in front of a dictionary."""
 _NAMESPACE = lazy_pattern(
@@ -209,7 +236,16 @@ def parse_line(text: str) -> ConsoleRecord | None:
         return _dict_after_text(match)
     if text[:1] in _CELL_BORDERS:
         return _cells_record(text)
+    if "[('" in text and (match := _LIST_OF_PAIRS.search(text)):
+        return _pairs_record(match[1])
     return _settings_record(text)
+
+
+def _pairs_record(text: str) -> ConsoleRecord | None:
+    """A list of names and numbers: `statistics:[('average_q', 0.5), ('n_updates', 20)]`."""
+    found = [(name, parse_number(word)) for name, word in _PAIR.findall(text)]
+    values = [(name, value) for name, value in found if value is not None]
+    return ConsoleRecord(values) if any(is_metric(name) for name, _ in values) else None
 
 
 def _cells_record(text: str) -> ConsoleRecord | None:
@@ -226,7 +262,7 @@ def _cells_record(text: str) -> ConsoleRecord | None:
 def _trainer_record(line: TrainerLine, match: re.Match[str]) -> ConsoleRecord:
     values = []
     for group, tag in line.tags.items():
-        value = parse_number(match[group])
+        value = None if match[group] is None else parse_number(match[group])
         if value is not None and not (line.finite and not abs(value) < float("inf")):
             values.append((tag, value))
     groups = match.groupdict()

@@ -91,6 +91,36 @@ def test_tianshou_tests_stand_at_the_last_step() -> None:
     assert got.values_by_step()["test/reward_std"] == [(1024, 20.4)]
 
 
+def test_pfrl_logs_episodes_statistics_and_evaluations() -> None:
+    """pfrl/experiments/train_agent.py and evaluator.py, by `logging`; NumPy 2 names its numbers."""
+    lines = ["Output files are saved in results/20261127T211000.1"]
+    for episode, step in enumerate((40, 90, 150)):
+        lines += [
+            "INFO:pfrl.experiments.train_agent:"
+            f"outdir:results/20261127T211000.1 step:{step} episode:{episode} R:{20.0 + episode}",
+            "INFO:pfrl.experiments.train_agent:"
+            f"statistics:[('average_q', np.float64({episode}.5)), "
+            f"('average_loss', 0.{episode}), ('cumulative_steps', {step}), ('n_updates', {step})]",
+        ]
+    lines += [
+        f"INFO:pfrl.experiments.evaluator:evaluation episode {n} length:9 R:9.0" for n in "01"
+    ]
+    got = read("\n".join(lines))
+    assert got.values_by_step()["train_agent/R"] == [(40, 20.0), (90, 21.0), (150, 22.0)]
+    assert got.values_by_step()["average_q"] == [(40, 0.5), (90, 1.5), (150, 2.5)]
+    assert got.values_by_step()["evaluator/R"] == [(150, 9.0), (150, 9.0)]
+
+
+def test_pfrl_with_several_environments_logs_a_mean() -> None:
+    """train_agent_batch.py; without an episode yet the mean is not a number."""
+    line = (
+        "INFO:pfrl.experiments.train_agent_batch:outdir:out step:{} episode:{} "
+        "last_R: {} average_R:{}"
+    )
+    rows = [line.format(1000, 0, "nan", "nan"), line.format(2000, 40, 21.0, 19.5)]
+    assert read("\n".join(rows)).values_by_step()["train_agent/average_R"] == [(2000, 19.5)]
+
+
 def test_ml_agents_trains_several_behaviours() -> None:
     """The first one's reward keeps the name; the other's is marked, and neither is mixed in."""
     line = (
