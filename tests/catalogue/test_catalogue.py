@@ -89,7 +89,7 @@ def test_no_tag_stands_twice_in_a_table(each: TagTable) -> None:
 def test_every_table_has_a_head(each: TagTable) -> None:
     """A trainer has a name, a family whose limits apply, marks to know it by, and an axis."""
     assert each.label
-    assert each.families or each.algorithms or each.id in ("monitor", "tianshou", "lightning")
+    assert each.families or each.algorithms or each.id in ("monitor", "elegantrl", "lightning")
     assert each.evidence
     assert each.total_options
 

@@ -1,192 +1,18 @@
-"""Lines that some trainers print instead of key-value pairs, and printed settings."""
+"""Reads trainers' own lines (`known_lines`), dictionaries behind text, and printed settings."""
 
 from __future__ import annotations
 
 import re
 
 from ppo_top.model import ConfigValue
-from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import key_values
 from ppo_top.parsers.console.records.dicts import parse_record as dict_record
+from ppo_top.parsers.console.records.known_lines import TRAINER_LINES, TrainerLine
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, is_metric
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN as _NUMBER
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
-
-
-class TrainerLine(NamedTuple):
-    """`hint` must be in the line; group `step` is the step, `tags` names the other groups."""
-
-    hint: str
-    pattern: re.Pattern[str]
-    tags: dict[str, str]
-    finite: bool = False
-    """Non-finite values mean that there is no value yet."""
-
-
-TRAINER_LINES = (
-    TrainerLine(
-        "Eval num_timesteps=",
-        lazy_pattern(
-            rf"Eval num_timesteps=(?P<step>\d+), "
-            rf"episode_reward=(?P<mean>{_NUMBER}) \+/- (?P<std>{_NUMBER})"
-        ),
-        {"mean": "eval/episode_reward", "std": "eval/episode_reward_std"},
-    ),
-    TrainerLine(
-        "Episode length: ",
-        lazy_pattern(rf"Episode length: (?P<mean>{_NUMBER}) \+/- (?P<std>{_NUMBER})"),
-        {"mean": "eval/episode_length", "std": "eval/episode_length_std"},
-    ),
-    TrainerLine(
-        "raining complete",
-        lazy_pattern(
-            rf"Training complete\w*\W+[Mm]ean reward\s*[:=] ?"
-            rf"(?P<mean>{_NUMBER}) (?:\+/-|±) (?P<std>{_NUMBER})"
-        ),
-        {"mean": "eval/mean_reward", "std": "eval/std_reward"},
-    ),
-    TrainerLine(
-        "evaluation: ",
-        lazy_pattern(rf"\d+-episode evaluation: (?P<mean>{_NUMBER}) (?:\+/-|±) (?P<std>{_NUMBER})"),
-        {"mean": "eval/mean_reward", "std": "eval/std_reward"},
-    ),
-    TrainerLine(
-        "Fps is (",
-        lazy_pattern(
-            rf"Fps is \(10 sec: (?P<fps>{_NUMBER}),.{{0,80}}?\)\. Total num frames: (?P<step>\d+)\."
-        ),
-        {"fps": "perf/_fps"},
-        finite=True,
-    ),
-    TrainerLine(
-        "Avg episode reward: [(",
-        lazy_pattern(rf"Avg episode reward: \[\(\d+, '(?P<reward>{_NUMBER})'\)"),
-        {"reward": "reward/reward"},
-        finite=True,
-    ),
-    TrainerLine(
-        ": test_reward: ",
-        lazy_pattern(rf"^Epoch #\d+: test_reward: (?P<mean>{_NUMBER}) ± (?P<std>{_NUMBER}), best"),
-        {"mean": "test/reward", "std": "test/reward_std"},
-    ),
-    TrainerLine(
-        "Std of Reward: ",
-        lazy_pattern(
-            rf"Step: (?P<step>\d+)\.? (?:Time Elapsed: [\d.]+ s\.? )?"
-            rf"Mean Reward: (?P<mean>{_NUMBER})\. Std of Reward: (?P<std>{_NUMBER})\."
-        ),
-        {"mean": "Environment/Cumulative Reward", "std": "Environment/Cumulative Reward (std)"},
-    ),
-    TrainerLine(
-        "training episodes: mean/median reward ",
-        lazy_pattern(
-            rf"mean/median reward (?P<mean>{_NUMBER})/(?P<median>{_NUMBER}), "
-            rf"min/max reward (?P<min>{_NUMBER})/(?P<max>{_NUMBER})"
-        ),
-        {name: f"{name} reward" for name in ("mean", "median", "min", "max")},
-    ),
-    TrainerLine(
-        ", total num timesteps ",
-        lazy_pattern(
-            r"total num timesteps (?P<step>\d{1,15})/(?P<total>\d{1,15}), FPS (?P<fps>\d{1,9})"
-        ),
-        {"fps": "FPS"},
-    ),
-    TrainerLine(
-        "average episode rewards is ",
-        lazy_pattern(rf"average episode rewards is (?P<reward>{_NUMBER})"),
-        {"reward": "average_episode_rewards"},
-    ),
-    TrainerLine(
-        "incre win rate is ",
-        lazy_pattern(rf"^incre win rate is (?P<rate>{_NUMBER})\.?$"),
-        {"rate": "incre_win_rate"},
-    ),
-    TrainerLine(
-        "eval win rate is ",
-        lazy_pattern(rf"^eval win rate is (?P<rate>{_NUMBER})\.?$"),
-        {"rate": "eval_win_rate"},
-    ),
-    TrainerLine(
-        "Average Reward after ",
-        lazy_pattern(rf"Average Reward after \d{{1,9}} episodes: (?P<reward>{_NUMBER})"),
-        {"reward": "Average Reward"},
-    ),
-    TrainerLine(
-        ": policy_step=",
-        lazy_pattern(
-            rf"^Rank-\d{{1,6}}: policy_step=(?P<step>\d{{1,15}}), "
-            rf"reward_env_\d{{1,6}}=\[?(?P<reward>{_NUMBER})"
-        ),
-        {"reward": "reward_env"},
-    ),
-    TrainerLine(
-        "Evaluation over ",
-        lazy_pattern(rf"^Evaluation over \d{{1,9}} episodes: (?P<mean>{_NUMBER})$"),
-        {"mean": "eval/mean_reward"},
-    ),
-    TrainerLine(
-        " Train step ",
-        lazy_pattern(
-            r"Epoch \d+/\d+ Step \d+/\d+ Train step (?P<step>\d{1,15})/(?P<total>\d{1,15}) done"
-        ),
-        {},
-    ),
-    TrainerLine(
-        " - METRICS STEP ",
-        lazy_pattern(r"=== \[[^\]]{1,80}\] - METRICS STEP (?P<step>\d{1,15}) ==="),
-        {},
-    ),
-    TrainerLine(
-        " | rR:",
-        lazy_pattern(
-            rf"^U \d+ \| F (?P<step>\d+) \| FPS (?P<fps>\d+) \| D \d+ "
-            rf"\| rR:\S+ (?P<reward>{_NUMBER}) .{{0,80}}? "
-            rf"\| F:\S+ (?P<length>{_NUMBER}) .{{0,80}}? "
-            rf"\| H (?P<entropy>{_NUMBER}) \| V (?P<value>{_NUMBER}) "
-            rf"\| pL (?P<policy>{_NUMBER}) \| vL (?P<critic>{_NUMBER}) \| \S (?P<norm>{_NUMBER})"
-        ),
-        {
-            "fps": "FPS",
-            "reward": "rreturn_mean",
-            "length": "num_frames_mean",
-            "entropy": "entropy",
-            "value": "value",
-            "policy": "policy_loss",
-            "critic": "value_loss",
-            "norm": "grad_norm",
-        },
-    ),
-    TrainerLine(
-        " R:",
-        lazy_pattern(
-            rf"outdir:\S* (?:global_)?step:(?P<step>\d{{1,15}}) "
-            rf"(?:episode:(?P<episode>\d{{1,15}})|local_step:\d{{1,15}}) R:(?P<reward>{_NUMBER})"
-        ),
-        {"episode": "train_agent/episode", "reward": "train_agent/R"},
-    ),
-    TrainerLine(
-        " average_R:",
-        lazy_pattern(
-            rf"outdir:\S* step:(?P<step>\d{{1,15}}) episode:(?P<episode>\d{{1,15}}) "
-            rf"last_R: {_NUMBER} average_R:(?P<mean>{_NUMBER})"
-        ),
-        {"episode": "train_agent/episode", "mean": "train_agent/average_R"},
-        finite=True,
-    ),
-    TrainerLine(
-        "evaluation episode ",
-        lazy_pattern(
-            rf"evaluation episode \d{{1,9}} length: ?(?P<length>{_NUMBER}) "
-            rf"R: ?(?P<reward>{_NUMBER})"
-        ),
-        {"length": "evaluator/length", "reward": "evaluator/R"},
-    ),
-)
-"""SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), SheepRL,
-AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac, the authors' TD3, PFRL."""
 
 _CELL_BORDERS = tuple("|│┃")
 _CELL_BORDER = lazy_pattern("[|│┃]")
@@ -271,7 +97,7 @@ def _trainer_record(line: TrainerLine, match: re.Match[str]) -> ConsoleRecord:
         return ConsoleRecord(values)
     axis = "timesteps" if values else "step"
     config: dict[str, ConfigValue] = {TOTAL_SETTINGS[axis]: int(total)} if total else {}
-    return ConsoleRecord(values, int(step), axis, config)
+    return ConsoleRecord(values, int(float(step)), axis, config)
 
 
 def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:

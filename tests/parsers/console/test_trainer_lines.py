@@ -121,6 +121,20 @@ def test_pfrl_with_several_environments_logs_a_mean() -> None:
     assert read("\n".join(rows)).values_by_step()["train_agent/average_R"] == [(2000, 19.5)]
 
 
+def test_elegantrl_prints_a_row_for_each_evaluation() -> None:
+    """elegantrl/train/evaluator.py; its steps have three digits."""
+    rows = [(1024, 7, -1210.5, -6.04), (2048, 15, -890.25, -4.4)]
+    values = "".join(f"{number:7.2f}" for number in (1.31, -55.2, 0.42))
+    lines = [
+        f"{0:<3}{step:8.2e}{time:8.0f} |{reward:8.2f}{310.4:7.1f}{200:7.0f}{0:6.0f} |"
+        f"{each:8.2f}{values} "
+        for step, time, reward, each in rows
+    ]
+    got = read("\n".join(lines))
+    assert got.values_by_step()["avgR"] == [(1020, -1210.5), (2050, -890.25)]
+    assert got.values_by_step()["objA"] == [(1020, -55.2), (2050, -55.2)]
+
+
 def test_ml_agents_trains_several_behaviours() -> None:
     """The first one's reward keeps the name; the other's is marked, and neither is mixed in."""
     line = (
