@@ -53,6 +53,8 @@ class Profile(NamedTuple):
     """What the run's steps are, for messages."""
     algo: str = ""
     """`PPO`, `A2C`, `SAC`, `GRPO`, ... if the tags show it."""
+    first_step: int | None = None
+    """The step of the first point; the first row may be later, and sum up episodes before it."""
 
 
 class SeverityChange(NamedTuple):

@@ -179,8 +179,10 @@ class LoggedRun:
     def _begin_row(self, mark: Mark) -> None:
         """Go to the next row; the second one tells whether the log begins within a training."""
         if self.updates == 1:
-            first, step = self.mark.step, mark.step
-            self.resumed = first > RESUMED_AFTER_ROWS * (step - first) > 0
+            first, rows = self.mark.step, RESUMED_AFTER_ROWS * (mark.step - self.mark.step)
+            logged = self.profile.first_step
+            begun = first if self.segment or logged is None else min(first, logged)
+            self.resumed = begun > rows > 0
         self.previous, self.mark = self.mark, mark
         self.updates += 1
         if self.updates > 1:
