@@ -47,6 +47,7 @@ FINGERPRINTS = [
     ("xuance", "SAC", ["Test-Episode-Rewards/Mean-Score", "Qloss", "Ploss", "alpha"]),
     ("xuance", "", ["Train-Episode-Rewards/rank_0"]),
     ("d3rlpy", "DQN", ["rollout_return", "time_environment_step", "loss"]),
+    ("d3rlpy", "DQN", ["environment", "time_sample_batch", "time_algorithm_update", "loss"]),
     ("d3rlpy", "SAC", ["rollout_return", "time_environment_step", "temp", "critic_loss"]),
     ("rsl_rl", "PPO", ["Train/mean_reward", "Perf/total_fps"]),
     ("rllib", "PPO", ["ray/tune/learners/default_policy/mean_kl_loss"]),

@@ -24,7 +24,7 @@ SINGLE_RUN_FILE = lazy_pattern(
     r"(?i)tfevents|^(?:(?:\d+|train|eval)[._])?monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
     r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|sf_log\.txt"
     r"|\d{8}\.jsonl"  # an inbox of Trackio
-    r"|(rollout_return|evaluation|time_\w+|((actor|critic|temp|alpha)_)?loss|temp|alpha)\.csv)$"
+    r"|(rollout_return|evaluation|environment|td_error|time_\w+|((actor|critic|temp|alpha)_)?loss|temp|alpha)\.csv)$"
 )
 """Files that occur once in a run's directory."""
 CHECKPOINT_FOLDER = lazy_pattern(r"checkpoint[-_]\d+$")
