@@ -154,7 +154,7 @@ TRAINER_LINES = (
         },
     ),
     TrainerLine(
-        " R:",
+        "outdir:",
         lazy_pattern(
             rf"outdir:\S* (?:global_)?step:(?P<step>\d{{1,15}}) "
             rf"(?:episode:(?P<episode>\d{{1,15}})|local_step:\d{{1,15}}) R:(?P<reward>{_NUMBER})"
@@ -162,7 +162,7 @@ TRAINER_LINES = (
         {"episode": "train_agent/episode", "reward": "train_agent/R"},
     ),
     TrainerLine(
-        " average_R:",
+        "outdir:",
         lazy_pattern(
             rf"outdir:\S* step:(?P<step>\d{{1,15}}) episode:(?P<episode>\d{{1,15}}) "
             rf"last_R: {_NUMBER} average_R:(?P<mean>{_NUMBER})"
@@ -179,7 +179,7 @@ TRAINER_LINES = (
         {"length": "evaluator/length", "reward": "evaluator/R"},
     ),
     TrainerLine(
-        " |",
+        "e+0",
         lazy_pattern(
             rf"^-?\d{{1,3}} {{1,3}}(?P<step>\d\.\d\de[+]\d\d) +{_NUMBER} \| *"
             rf"(?P<mean>{_NUMBER}) +(?P<std>{_NUMBER}) +(?P<length>{_NUMBER}) +{_NUMBER} \| *"
