@@ -62,16 +62,32 @@ def parse_line(text: str) -> ConsoleRecord | None:
         return _dict_after_text(match)
     if text[:1] in _CELL_BORDERS:
         return _cells_record(text)
-    if "[('" in text and (match := _LIST_OF_PAIRS.search(text)):
-        return _pairs_record(match[1])
     return _settings_record(text)
 
 
-def _pairs_record(text: str) -> ConsoleRecord | None:
-    """A list of names and numbers: `statistics:[('average_q', 0.5), ('n_updates', 20)]`."""
-    found = [(name, parse_number(word)) for name, word in _PAIR.findall(text)]
-    values = [(name, value) for name, value in found if value is not None]
-    return ConsoleRecord(values) if any(is_metric(name) for name, _ in values) else None
+class PairLists:
+    """Reads lists of names and numbers: `statistics:[('average_q', 0.5), ('n_updates', 20)]`.
+
+    PFRL prints one for each episode: where it counts updates, it is new when the count is.
+    """
+
+    def __init__(self) -> None:
+        self._updates = 0.0
+
+    def read_line(self, text: str) -> ConsoleRecord | tuple[()] | None:
+        """The record of a list, empty if nothing was trained since the last one; else None."""
+        match = _LIST_OF_PAIRS.search(text) if "[('" in text else None
+        found = [] if match is None else _PAIR.findall(match[1])
+        values = [
+            (name, value) for name, word in found if (value := parse_number(word)) is not None
+        ]
+        if not any(is_metric(name) for name, _ in values):
+            return None
+        updates = dict(values).get("n_updates")
+        if updates is not None and updates == self._updates:
+            return ()
+        self._updates = updates or 0.0
+        return ConsoleRecord(values)
 
 
 def _cells_record(text: str) -> ConsoleRecord | None:

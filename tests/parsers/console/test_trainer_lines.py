@@ -94,7 +94,7 @@ def test_tianshou_tests_stand_at_the_last_step() -> None:
 def test_pfrl_logs_episodes_statistics_and_evaluations() -> None:
     """pfrl/experiments/train_agent.py and evaluator.py, by `logging`; NumPy 2 names its numbers."""
     lines = ["Output files are saved in results/20261127T211000.1"]
-    for episode, step in enumerate((40, 90, 150)):
+    for episode, step in enumerate((40, 90, 150)):  # a DQN trains at each step
         lines += [
             "INFO:pfrl.experiments.train_agent:"
             f"outdir:results/20261127T211000.1 step:{step} episode:{episode} R:{20.0 + episode}",
@@ -109,6 +109,20 @@ def test_pfrl_logs_episodes_statistics_and_evaluations() -> None:
     assert got.values_by_step()["train_agent/R"] == [(40, 20.0), (90, 21.0), (150, 22.0)]
     assert got.values_by_step()["average_q"] == [(40, 0.5), (90, 1.5), (150, 2.5)]
     assert got.values_by_step()["evaluator/R"] == [(150, 9.0), (150, 9.0)]
+
+
+def test_statistics_of_pfrl_count_when_something_was_trained() -> None:
+    """It prints them for each episode; before the first update of PPO they are not numbers."""
+    line = (
+        "INFO:pfrl.experiments.train_agent:"
+        "statistics:[('average_value_loss', {}), ('n_updates', {})]"
+    )
+    rows = [("nan", 0), ("nan", 0), (58.5, 48), (58.5, 48), (52.25, 96)]
+    episodes = [f"outdir:out step:{20 * n} episode:{n} R:20.0" for n in range(1, 6)]
+    lines = [f"{text}\n{line.format(*row)}" for text, row in zip(episodes, rows, strict=True)]
+    got = read("\n".join(lines)).values_by_step()
+    assert got["average_value_loss"] == [(60, 58.5), (100, 52.25)]
+    assert len(got["train_agent/R"]) == 5
 
 
 def test_pfrl_with_several_environments_logs_a_mean() -> None:
