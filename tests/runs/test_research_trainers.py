@@ -237,3 +237,22 @@ def test_rewards_written_one_environment_after_the_other_are_no_restart(tmp_path
     (run,) = ppo_top.check(tmp_path)["runs"]
     assert (run["producer"], run["progress"]["updates"]) == ("baselines", 40)
     assert "restarted" not in {finding["rule"] for finding in run["findings"]}
+
+
+def test_pfrls_consoles_and_their_scores_are_one_run_each(tmp_path: Path) -> None:
+    """Its scripts print where `scores.txt` is: pfrl's examples/gym/train_dqn_gym.py."""
+    head = "steps\tepisodes\telapsed\tmean\tmedian\tstdev\tmax\tmin\taverage_q\taverage_loss\n"
+    for name, gain in (("20261127T213806.1", 1), ("20261127T214512.2", 2)):
+        folder = tmp_path / "results" / name
+        folder.mkdir(parents=True)
+        rows = [
+            f"{n * 500}\t{n * 9}\t{n}.5\t{20 + gain * n}\t20\t1.5\t29\t12\t0.5\t0.1\n"
+            for n in range(1, 17)
+        ]
+        (folder / "scores.txt").write_text(head + "".join(rows))
+        logger = f"INFO:pfrl.experiments.train_agent:outdir:results/{name}"
+        lines = [f"Output files are saved in results/{name}"]
+        lines += [f"{logger} step:{n * 50} episode:{n} R:{20.0 + gain * n}" for n in range(1, 160)]
+        (tmp_path / f"train_{gain}.log").write_text("\n".join(lines) + "\n")
+    runs = ppo_top.check([tmp_path])["runs"]
+    assert [(run["producer"], len(run["sources"])) for run in runs] == [("pfrl", 2)] * 2
