@@ -93,7 +93,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
             r"^(?:config|hparams|args|settings|params|hyperparameters|\w+_config)\.ya?ml$"
         ),
         "settings-json": (
-            r"^(?:config|hparams|args|params|hyperparameters|hyperparams|\w+_args)\.json$"
+            r"^(?:config|hparams|args|params|hyperparameters|hyperparams|\w+_args)\.json$|^args\.txt$"
         ),
     },
     "swanlab": {

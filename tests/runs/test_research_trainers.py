@@ -8,6 +8,7 @@ garage `_functions.py` (log_performance) and `torch/algos/vpg.py` with dowel's t
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -240,7 +241,7 @@ def test_rewards_written_one_environment_after_the_other_are_no_restart(tmp_path
 
 
 def test_pfrls_consoles_and_their_scores_are_one_run_each(tmp_path: Path) -> None:
-    """Its scripts print where `scores.txt` is: pfrl's examples/gym/train_dqn_gym.py."""
+    """Its scripts print where `scores.txt` is, and `prepare_output_dir` keeps their options."""
     head = "steps\tepisodes\telapsed\tmean\tmedian\tstdev\tmax\tmin\taverage_q\taverage_loss\n"
     for name, gain in (("20261127T213806.1", 1), ("20261127T214512.2", 2)):
         folder = tmp_path / "results" / name
@@ -250,9 +251,12 @@ def test_pfrls_consoles_and_their_scores_are_one_run_each(tmp_path: Path) -> Non
             for n in range(1, 17)
         ]
         (folder / "scores.txt").write_text(head + "".join(rows))
+        (folder / "args.txt").write_text(json.dumps({"lr": gain / 1000, "steps": 8000}))
         logger = f"INFO:pfrl.experiments.train_agent:outdir:results/{name}"
         lines = [f"Output files are saved in results/{name}"]
         lines += [f"{logger} step:{n * 50} episode:{n} R:{20.0 + gain * n}" for n in range(1, 160)]
         (tmp_path / f"train_{gain}.log").write_text("\n".join(lines) + "\n")
     runs = ppo_top.check([tmp_path])["runs"]
-    assert [(run["producer"], len(run["sources"])) for run in runs] == [("pfrl", 2)] * 2
+    assert [(run["producer"], len(run["sources"])) for run in runs] == [("pfrl", 3)] * 2
+    assert {run["config"]["learning_rate"] for run in runs} == {0.001, 0.002}
+    assert {run["state"] for run in runs} == {"finished"}
