@@ -85,7 +85,6 @@ class ProcessStream:
         self._ray_result = ray_results.RayResult()
         self._tune_table = TuneTable()
         self._di_engine = DiEngineLog()
-        self._pair_lists = trainer_lines.PairLists()
         self._run_summary = WandbSummary()
         self._in_block = self._is_below_heading = False
         """Inside a block of single pairs, and below a line that says only a step."""
@@ -166,8 +165,6 @@ class ProcessStream:
         """The record of some program's own lines; empty if a line is its and completes none."""
         if (found := self._di_engine.read_line(text)) is not None:
             return found
-        if (pairs := self._pair_lists.read_line(text)) is not None:
-            return pairs
         if not self._has_records and self._run_summary.read_line(text):
             return ()
         if self._run_summary.is_open:

@@ -12,7 +12,7 @@ from ppo_top.parsers.console.lines.log_lines import LogLines
 from ppo_top.parsers.console.lines.unread_lines import UnreadLines
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.records import dicts
+from ppo_top.parsers.console.records import dicts, trainer_lines
 from ppo_top.parsers.console.steps import progress_bars
 from ppo_top.parsers.console.steps.bar_steps import BarSteps
 from ppo_top.parsers.console.tables import ruled_table
@@ -39,6 +39,7 @@ class RecordReader:
         self.processes: dict[str, ProcessStream] = {"": self.main_process}
         self.unread = UnreadLines()
         self._bar_values = progress_bars.BarValues()
+        self._pair_lists = trainer_lines.PairLists()
 
     @property
     def is_waiting(self) -> bool:
@@ -82,6 +83,11 @@ class RecordReader:
         if rows is not None:
             for row in rows:
                 self._add_record(name, ConsoleRecord(row.values, row.step, row.axis, time=time))
+            return
+        if (listed := self._pair_lists.read_line(text)) is not None:
+            if listed:
+                self._add_record(name, listed._replace(time=time))
+            self.unread.add_line(text, is_read=True)
             return
         found = None if process.end_detector.in_traceback else process.parse_line(text)
         if found is not None:
@@ -155,7 +161,9 @@ class RecordReader:
         self._builder.add_record("", found, found.step)
         if found.axis:  # it says which step that is: that of lines without one, too
             self._add_stepped("", self.main_process.release_steps())
-            self.main_process.note_steps([found.step], is_heading=False)
+            tags = tuple(tag for tag, _ in found.values)
+            values = [value for _, value in found.values]
+            self.main_process.note_steps([found.step], tags, values, is_heading=False)
 
     def _add_dict(self, found: ConsoleRecord) -> None:
         if self.bar_steps.total is None:
