@@ -129,6 +129,7 @@ ANY_FILE_NAME = "|".join(
 ENDINGS: Mapping[str, str] = {
     "bare_table": "csv dat txt",
     "csv_table": "csv log tsv txt",
+    "d3rlpy_csv": "csv",
     "dvclive": "tsv",
     "json_document": "json txt",
     "json_lines": "json jsonl ndjson",
@@ -140,7 +141,7 @@ ENDINGS: Mapping[str, str] = {
     "run_columns": "csv",
     "sb3_evaluations": "npz",
     "sb3_monitor": "csv",
-    "settings_files": "json yaml yml",
+    "settings_files": "json txt yaml yml",
     "swanlab": "log swanlab",
     "tensorboard_csv": "csv",
     "torchrl_csv": "csv",

@@ -283,6 +283,14 @@ def test_ppo_has_no_start_of_learning_to_wait_for() -> None:
     assert "non-finite" in rules_found(findings(about("PPO"), made))
 
 
+@pytest.mark.parametrize(("updates", "told"), [(0.0, False), (1.0, True)])
+def test_losses_are_nan_while_the_trainer_counts_no_update(updates: float, told: bool) -> None:
+    """PFRL logs them with each episode before its first update, too."""
+    columns = {**CTRL_COLUMNS, "value_loss": math.nan, "n_updates": updates}
+    found = findings(about("PPO"), draw_rows(columns, 10))
+    assert ("non-finite" in rules_found(found)) is told
+
+
 def test_the_mean_of_no_episodes_is_no_fault() -> None:
     """Reward and length are NaN in updates in which no episode ends; the losses are not."""
     columns = {

@@ -78,7 +78,12 @@ def _counts_more_episodes(run: RuleContext) -> bool:
 
 
 def _before_learning(run: RuleContext, limits: RuleLimits) -> bool:
-    """Whether a replay buffer may still be filling: scripts log NaN for losses until then."""
+    """Whether the first update may be to come: scripts log NaN for losses until then.
+
+    The trainer's own count of updates says so, or a replay buffer may still be filling.
+    """
+    if run.values.get("n_updates") == 0.0:
+        return True
     if run.family == ON_POLICY or run.has_losses:
         return False
     starts = run.config_number("learning_starts")
