@@ -109,6 +109,7 @@ class BatchBuilder:
         """
         first = values[: len(tags)]
         self._note_step("", tags, steps[0], first)
+        self._trainings.current.starts.note_stride(steps)
         if steps[-1] > steps[0]:
             self._note_step("", tags, steps[-1], first)
         training = self._trainings.current
@@ -134,9 +135,11 @@ class BatchBuilder:
                 training = self._trainings.begin(reason)
                 training.starts.first_step = step
                 training.starts.read_numbers(tags, values)
-        elif step > before and (training.new_settings or training.starts.reason):
-            training.keep_settings()
-            training.starts.reason = ""
+        elif step > before:
+            training.starts.note_stride((before, step))
+            if training.new_settings or training.starts.reason:
+                training.keep_settings()
+                training.starts.reason = ""
         training.note_step(step)
         return process
 

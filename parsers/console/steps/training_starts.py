@@ -1,8 +1,9 @@
 """Notices that another training begins in the same console, as where a loop tries several seeds.
 
 That takes evidence of two kinds: steps begin anew, in a record like those before; and either the
-training before has said that it is complete, or another name or setting is printed. A training that
-is resumed, or that crashed and is started again as it was, prints neither.
+training before has said that it is complete, or has ended at a round number of episodes or epochs,
+as a loop does and a crash hardly ever; or another name or setting is printed. A training that is
+resumed, or that crashed and is started again as it was, shows none of these.
 """
 
 from __future__ import annotations
@@ -11,7 +12,11 @@ from collections.abc import Mapping, Sequence
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, numbers_training
+from ppo_top.parsers.shared.names.metric_names import (
+    TOTAL_SETTINGS,
+    numbers_training,
+    step_axis,
+)
 from ppo_top.parsers.shared.text.number_text import parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -39,6 +44,12 @@ _TOTALS = frozenset({"max_steps", *TOTAL_SETTINGS.values()})
 _START_SHARE = 20
 """A training begins at its first step, or within this part of the steps of the one before."""
 
+_ROUND_AXES = frozenset({"episode", "epoch", "iteration"})
+"""What a loop counts up to a round number; an episode is often cut at a round number of steps."""
+_LEAST_ROUND = 50
+_RESUMED = lazy_pattern(r"resum|restor|load|continu|phase|stage|level|curricul|fine-?tun")
+"""Words, in lower case, of trainings whose counter begins anew and that are one all the same."""
+
 HAD_ENDED = "the one before was complete"
 ANOTHER_ALGORITHM = "another algorithm is printed"
 """Whose lines may have other names."""
@@ -53,11 +64,16 @@ class TrainingStarts:
         """Why the next record may be the first of another training, if its step is a first one."""
         self._names: dict[str, object] = dict(names or {})
         self._numbers: dict[str, float] = {}
+        self._may_go_on = False
+        """Whether a line has said that the training is resumed, or goes on otherwise."""
+        self.stride: int | None = None
+        """The distance of its first two steps."""
 
     def read_text(self, text: str) -> dict[str, ConfigValue]:
         """Look at a line that holds no record; the seed if it says one."""
         seed: dict[str, ConfigValue] = {}
         words = text[:_MAX_TEXT_CHARS].lower()
+        self._may_go_on = self._may_go_on or _RESUMED.search(words) is not None
         if "training " in words and (title := _TITLE.match(text[:_MAX_TEXT_CHARS])):
             self._note("training", title[1])
         elif "training " in words and (algorithm := _algorithm_of(words)):
@@ -92,6 +108,11 @@ class TrainingStarts:
         """Look at the first record of a kind."""
         self._numbers |= _numbers_of(tags, values)
 
+    def note_stride(self, steps: Sequence[int]) -> None:
+        """Look at the first steps."""
+        if self.stride is None and len(steps) > 1 and steps[1] > steps[0]:
+            self.stride = steps[1] - steps[0]
+
     def reason_to_split(
         self, tags: Sequence[str], values: Sequence[float], step: int, before: int
     ) -> str:
@@ -101,7 +122,21 @@ class TrainingStarts:
             return ""
         numbers = _numbers_of(tags, values)
         others = [name for name in numbers if numbers[name] != self._numbers.get(name)]
-        return f"another {others[0]} is printed" if others else self.reason
+        if others:
+            return f"another {others[0]} is printed"
+        return self.reason or self._round_end(tags, values, step, before)
+
+    def _round_end(
+        self, tags: Sequence[str], values: Sequence[float], step: int, before: int
+    ) -> str:
+        """That the training has ended at a round number; "" if it has not, or goes on."""
+        total = before if self.first_step else before + (self.stride or 1)
+        unit = max(_LEAST_ROUND, 5 * 10 ** (len(str(total)) - 2))
+        if self._may_go_on or total <= 0 or total % unit:
+            return ""
+        pairs = zip(tags, values, strict=True)
+        is_counted = any(value == step and step_axis(tag) in _ROUND_AXES for tag, value in pairs)
+        return f"the one before ended at a round {total}" if is_counted else ""
 
     def is_first(self, step: int, before: int) -> bool:
         """Whether a step, after one at `before`, may be the first of another training."""

@@ -68,6 +68,8 @@ _OTHER_STEP_KEYS = (
     "frame",
     "totalsteps",
     "totalstep",
+    "trainingstep",
+    "trainstep",
     "evalstep",
     "generation",
     "cycle",

@@ -140,6 +140,30 @@ def test_a_training_that_goes_on_is_one(between: str, again: int) -> None:
     assert len(read(text + pairs(1, range(again, 20)))) == 1
 
 
+@pytest.mark.parametrize("steps", [range(1, 101), range(100), range(0, 1000, 10)])
+def test_a_loop_that_ends_at_a_round_number_was_complete(steps: range) -> None:
+    """Appended to one log, with nothing printed between them."""
+    found = read("".join(pairs(seed, steps) for seed in range(3)))
+    assert [each.steps("reward") for each in found] == [list(steps)] * 3
+    assert all("a round" in each.notes[0] for each in found[1:])
+
+
+@pytest.mark.parametrize(
+    ("line", "end", "between"),
+    [
+        ("Episode {} | reward: {}.5\n", 87, ""),  # crashed
+        ("Episode {} | reward: {}.5\n", 100, "Loaded model.pt\n"),
+        ("Episode {} | reward: {}.5\n", 100, "--- Level two ---\n"),
+        ("step {} | reward: {}.5\n", 200, ""),  # an episode that was cut off
+        ("Epoch {} | reward: {}.5\n", 20, ""),  # of an iteration
+    ],
+)
+def test_other_counters_that_begin_anew_are_one_training(line: str, end: int, between: str) -> None:
+    """A round number is evidence only of a loop over whole episodes, epochs or iterations."""
+    lap = "".join(line.format(n, n) for n in range(1, end + 1))
+    assert len(read(lap + between + lap)) == 1
+
+
 def test_another_setting_alone_is_no_other_training() -> None:
     """The learning rate of a resumed training may be another one; its steps go on."""
     text = "Namespace(seed=1, lr=0.0003)\n" + pairs(1, range(1, 30))
