@@ -327,6 +327,13 @@ GUESSES = [
     ("Max Speed/episode", None),
     ("charts/episode", "episode"),
     ("random/mean_reward", None),
+    ("Recompensa total del episodio", "reward_mean"),
+    ("récompense moyenne par épisode", "reward_mean"),
+    ("reward_stats/mean", "reward_mean"),
+    ("reward_stats/std", None),
+    ("return_episode_3", "eval_reward_mean"),
+    ("Val chosen reward", None),
+    ("rewards_rejected", None),
 ]
 
 

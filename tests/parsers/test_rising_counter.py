@@ -87,6 +87,14 @@ def test_other_numbers_are_not(kind: type, name: str, counts: list[int], tmp_pat
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["training_step", "train step"])
+def test_steps_of_the_training_count_from_the_first(kind: type, name: str, tmp_path: Path) -> None:
+    """They are none of an episode, although they go by ones."""
+    found = read(kind, rows_of(name, list(range(12))), tmp_path)
+    assert found.steps("reward") == list(range(12))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_the_surest_of_several_counts(kind: type, tmp_path: Path) -> None:
     """All steps so far, then what numbers the rows; steps that may be an episode's come last."""
     counts = [50 * n for n in range(1, 13)]

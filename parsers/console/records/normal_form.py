@@ -37,6 +37,16 @@ _ACME_LINE = lazy_pattern(
 _TABBED_SEPARATOR = lazy_pattern(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
 _LEADING_STEP = lazy_pattern(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
 """keras-rl starts its lines with the step: `1024/50000: episode: 12, ...`."""
+_PROGRESS = lazy_pattern(
+    r"(?i)(?:\b[a-z]{1,20} )?\bprogress ?: ?\[?(\d{1,15}) ?/ ?(\d{1,15}) "
+    r"((?:time)?step|episode|iteration|epoch|update|game|generation)s\b\]?"
+    r"(?: ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\))?"
+)
+"""The count before its unit: `PPO Progress: 2048/200000 steps (1.0%) | Reward: 21.5`."""
+_RULED_COUNT = lazy_pattern(
+    r"^([-=*#~])\1{2,}\s{0,9}([A-Za-z]{1,20}(?: [A-Za-z]{1,20}){0,2}) ?: ?(\d{1,15})\s{0,9}\1{3,}$"
+)
+"""A heading, no setting: `-----Total steps: 2500-----`."""
 _ORDINAL = lazy_pattern(r"#\s?(?=\d|[Ee]p)")
 _MEAN_REMARK = lazy_pattern(
     r"\((?!(?i:ep|episode|epoch|iter|iteration|step|timestep|update)[ =])"
@@ -168,6 +178,11 @@ def _steps_of_all_epochs(match: re.Match[str]) -> str:
     return f"step {done}/{epochs * steps}," if epochs else f"step {done},"
 
 
+def _as_heading(match: re.Match[str]) -> str:
+    axis = metric_names.step_axis(match[2])
+    return match[0] if axis is None else f"{axis.removesuffix('s')} {match[3]}"
+
+
 def _strip_heading(text: str) -> str:
     return _HEADING.sub(r"\1", text) if text.rstrip()[-1:] in _HEADING_ENDS else text
 
@@ -208,6 +223,8 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("rain", _replacing(_TRAINING_LABEL, "")),
     ("TRAIN", _replacing(_TRAINING_LABEL, "")),
     (": episode: ", _replacing(_LEADING_STEP, r"step \1, ")),
+    *((word, _replacing(_PROGRESS, r"\3 \1/\2")) for word in ("rogress: ", "rogress : ")),
+    *((3 * sign, _replacing(_RULED_COUNT, _as_heading)) for sign in "-=*#~"),
     ("/", _replacing(_LEADING_COUNT, r"iteration \1/\2, ")),
     ("\t", _replacing(_TABBED_SEPARATOR, r"\1 ")),
     ("%)", _replacing(_SHARE_DONE, "")),

@@ -22,8 +22,9 @@ _PAIR = lazy_pattern(
     rf"(?P<value>{NUMBER_PATTERN})(?:(?P<scale>[kKM])(?!\w))?"
     rf"(?:\s{{0,2}}(?:/|of\s)\s?(?P<total>\d[\d,]{{0,19}}+)(?![\w.]))?"
     rf"(?:\s?\(?(?:\+/?-|±)\s?(?P<spread>{NUMBER_PATTERN})\)?)?"
-    rf"{_UNIT_PATTERN}(?=$|[\s,;:|\])}}>])"
+    rf"(?P<unit>{_UNIT_PATTERN})(?=$|[\s,;:|\])}}>])"
 )
+_TIME_UNITS = frozenset(("s", "sec", "secs", "second", "seconds", "ms", "us", "min", "mins"))
 _DECORATION = (
     r"\u2190-\u21ff\u2300-\u2379\u237b-\u23ff\u2500-\u257f\u25a0-\u27bf\u2b00-\u2bff"
     r"\U0001f000-\U0001faff\ufe0f\u200d"
@@ -34,11 +35,11 @@ _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 """`Step 10K | reward 20.5`."""
 _FEWEST_PAIRS_BEFORE_WORDS = 2
 _FINISHED = lazy_pattern(
-    r"^(?:(?:completed|done|ended|finished|over)(?: with)? "
+    r"^(?:(?:completed|done|ended|finished|over)[.!]?(?: with)? "
     r"|(?i:(?:starting|beginning) (?=(?:training )?(?:iteration|epoch|episode|update)$))"
     r"|(?i:(?:finished|completed) (?=(?:training )?(?:iteration|epoch|update)$)))"
 )
-"""`Episode 7 completed with score: 21.5`; `Starting training iteration 7`; `Finished epoch 7`."""
+"""`Episode 7 completed with score: 21.5`, `Episode 7 ended. Score 21.5`; `Starting training iteration 7`; `Finished epoch 7`."""
 _CLOCK_START = lazy_pattern(r"^\d{1,3}:\d\d")
 
 
@@ -99,8 +100,10 @@ def _make_pair(match: re.Match[str]) -> Pair:
         value *= _SCALES[match["scale"]]
     total, spread = match["total"], match["spread"]
     name = _clean_name(match["key"])
-    if match[0].endswith("%") and not name.endswith("%"):
+    if match["unit"] == "%" and not name.endswith("%"):
         name += "%"
+    elif (match["unit"] or "").strip() in _TIME_UNITS and _is_count(name):
+        name += " time"
     return Pair(
         name,
         math.nan if value is None else value,
@@ -108,6 +111,11 @@ def _make_pair(match: re.Match[str]) -> Pair:
         int(total.replace(",", "")) if total else None,
         parse_number(spread) if spread else None,
     )
+
+
+def _is_count(name: str) -> bool:
+    """Whether a name is that of steps or episodes, which are no time: `Step: 0.04s`."""
+    return metric_names.is_bare_count(name) or metric_names.step_axis(name) is not None
 
 
 def _clean_name(key: str) -> str:

@@ -99,6 +99,10 @@ def read(form: str, rows: int = 8) -> ParserOutput:
             "Num timesteps: {step}\nBest mean reward: 9.50 - Last mean reward per episode: {n}.50",
             "Last mean reward per episode",
         ),
+        ("🎯 PPO Progress: {step}/900 steps (1.0%) | Games: 3 | Reward: {n}.5", "Reward"),
+        ("Training progress: {step}/900 episodes, average reward {n}.5", "average reward"),
+        ("-----Total steps: {step}-----\nTotalScore: {n}.50 +- 1.20", "TotalScore"),
+        ("episode {step} ended. Score {n}.500000", "Score"),
         ("----- Iteration {step} -----\naverage return {n}.5\naverage kl  0.01", "average return"),
     ],
 )
@@ -162,6 +166,20 @@ def test_a_word_that_holds_another_is_left_whole() -> None:
 def test_a_number_behind_a_comma_is_not_that_of_the_word_before() -> None:
     """Here the reward stands before its name."""
     assert read("==> Episode {step}: {n}.5 reward, 120 steps").points.get("reward") is None
+
+
+def test_seconds_are_no_count_of_steps() -> None:
+    """`Step: 0.04s` is how long a step takes."""
+    found = read("Episode {step} | Reward: {n}.5 | Step: 0.04s | Episode: 2.5 seconds")
+    assert found.steps("Reward") == [10 * n for n in range(1, 9)]
+    assert found.values("Step time") == [0.04] * 8
+    assert found.values("Episode time") == [2.5] * 8
+
+
+def test_a_count_of_successes_is_no_progress() -> None:
+    """Only a count that is called the progress is the step."""
+    found = read("Success: {n}/10 episodes | Reward: {n}.5")
+    assert found.steps("Reward") == list(range(1, 9))
 
 
 def test_a_share_behind_a_number_is_a_remark() -> None:
