@@ -194,6 +194,24 @@ TRAINER_LINES = (
             "actor": "objA",
         },
     ),
+    TrainerLine(
+        ", ar ",
+        lazy_pattern(
+            r"^el [\d:]{1,12}, ep (?P<episode>\d{1,9}), ts (?P<step>\d{1,15}), "
+            rf"ar \d{{1,4}} {_NUMBER}±{_NUMBER}, "
+            rf"\d{{1,4}} (?P<mean>{_NUMBER})±(?P<std>{_NUMBER}), "
+            rf"ex \d{{1,4}} (?P<explored>{_NUMBER})±{_NUMBER}, "
+            rf"ev (?P<eval>{_NUMBER})±(?P<eval_std>{_NUMBER})"
+        ),
+        {
+            "episode": "episode",
+            "mean": "mean_reward",
+            "std": "std_reward",
+            "explored": "exploration_ratio",
+            "eval": "eval/mean_reward",
+            "eval_std": "eval/std_reward",
+        },
+    ),
 )
 """SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), SheepRL,
 AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac, the authors' TD3, PFRL,

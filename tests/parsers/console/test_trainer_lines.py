@@ -80,6 +80,23 @@ def test_torch_ac_lines() -> None:
     }
 
 
+def test_lines_of_grokking_deep_reinforcement_learning() -> None:
+    """Means of the last 10 and 100 episodes; the print statement of the book's notebooks."""
+    line = (
+        "el {}, ep {:04}, ts {:07}, ar 10 {:05.1f}\u00b1{:05.1f}, 100 {:05.1f}\u00b1{:05.1f}, "
+        "ex 100 {:02.1f}\u00b1{:02.1f}, ev {:05.1f}\u00b1{:05.1f}"
+    )
+    got = read(line.format("00:01:06", 35, 1432, 9.5, 2.0, 21.5, 3.5, 0.25, 0.1, 123.4, 5.6))
+    assert got.values_by_step() == {
+        "episode": [(1432, 35.0)],
+        "mean_reward": [(1432, 21.5)],
+        "std_reward": [(1432, 3.5)],
+        "exploration_ratio": [(1432, 0.2)],
+        "eval/mean_reward": [(1432, 123.4)],
+        "eval/std_reward": [(1432, 5.6)],
+    }
+
+
 def test_tianshou_tests_stand_at_the_last_step() -> None:
     """Its test line counts epochs, the lines of training environment steps."""
     got = read(
