@@ -164,6 +164,7 @@ class CsvParser(RowParser):
         at = None if self._step_index is None else _value_at(numbers, self._step_index)
         step = None if at is None else as_step(at)
         if step is not None and self._order is not None and not self._runs.columns:
+            self._runs.begin_where_episodes_do(step)
             step = self._order.step_of(step)
         if step is not None and self._episode_index is not None:
             step = self._episodes.count_on(_value_at(numbers, self._episode_index), step)
@@ -173,10 +174,7 @@ class CsvParser(RowParser):
                 [cells[at] for at in named], step, _value_at(numbers, self._runs.counter)
             )
         run = self._runs.current
-        run.count += 1
-        if self._step_index is None:
-            step = run.count
-        run.step = step if step is not None else (run.step or run.count)
+        run.note_row(step, is_counted=self._step_index is None)
         time = parse_unix_time(_value_at(numbers, self._time_index))
         for tag, cell, value in zip(self._tags, cells, numbers, strict=False):
             self._add_cell(tag, cell, value, time)
@@ -222,7 +220,7 @@ class CsvParser(RowParser):
             return False
         if not _are_distinct_metrics(self._tags):
             return False
-        rows, run = len(columns[0]), self._runs.current
+        rows = len(columns[0])
         named = self._runs.columns
         if named and not self._runs.goes_on([columns[at] for at in named]):
             return False
@@ -237,8 +235,7 @@ class CsvParser(RowParser):
         axes = RowAxes(steps, times)
         for tag, cells in zip(self._tags, columns, strict=True):
             self._add_column(tag, axes, cells)
-        run.count += rows
-        run.step = steps[-1]
+        self._runs.current.note_block(rows, steps[-1])
         if self._runs.counter is not None:
             self._runs.last_count = number_of(columns[self._runs.counter][-1])
         return True
@@ -249,8 +246,10 @@ class CsvParser(RowParser):
             count = self._runs.current.count
             return array("q", range(count + 1, count + len(columns[0]) + 1))
         steps = parse_steps(columns[self._step_index])
-        if self._order and not self._runs.columns and not self._order.are_in_order(steps):
-            raise ValueError("episodes out of order")
+        if self._order and not self._runs.columns:
+            self._runs.begin_where_episodes_do(steps[0])
+            if not self._order.are_in_order(steps):
+                raise ValueError("episodes out of order")
         return steps
 
     def _counted_on(self, steps: array[int], columns: Sequence[Sequence[Cell]]) -> array[int]:

@@ -48,6 +48,37 @@ def test_trainings_one_after_the_other(column: str) -> None:
     assert note == f"training 3 in this table: another {name} (5), and steps begin anew"
 
 
+@given(
+    totals=st.lists(st.sampled_from([50, 100, 250]), min_size=1, max_size=4),
+    first=st.sampled_from([0, 1]),
+    left_out=st.integers(1, 49),
+    size=st.integers(20, 4000),
+)
+def test_whole_loops_over_episodes(totals: list[int], first: int, left_out: int, size: int) -> None:
+    """Appended to one file without anything between; the last one has not got to its end."""
+    lengths = [*totals, 50 - left_out]
+    lines = [
+        f"{episode},{episode + n}.5"
+        for n, length in enumerate(lengths)
+        for episode in range(first, first + length)
+    ]
+    found = feed_trainings(
+        CsvParser(), chunks("\n".join(["episode,reward", *lines, ""]).encode(), size)
+    )
+    assert [each.steps("reward") for each in found.values()] == [
+        list(range(first, first + length)) for length in lengths
+    ]
+    assert all("a round" in each.notes[0] for each in [*found.values()][1:])
+
+
+@pytest.mark.parametrize("total", [87, 40])
+def test_episodes_that_begin_anew_at_another_number_go_on(total: int) -> None:
+    """A training that crashed and was started again as it was."""
+    lines = [f"{episode},{episode}.5" for episode in range(total)] * 2
+    (only,) = read("\n".join(["episode,reward", *lines, ""]).encode()).values()
+    assert len(only.steps("reward")) == 2 * total
+
+
 def test_the_seed_is_a_setting_of_its_training() -> None:
     """So seeds of one set-up are grouped."""
     found = read(table([*rows(3), *rows(4)]))

@@ -39,7 +39,8 @@ _FINISHED = lazy_pattern(
     r"|(?i:(?:starting|beginning) (?=(?:training )?(?:iteration|epoch|episode|update)$))"
     r"|(?i:(?:finished|completed) (?=(?:training )?(?:iteration|epoch|update)$)))"
 )
-"""`Episode 7 completed with score: 21.5`, `Episode 7 ended. Score 21.5`; `Starting training iteration 7`; `Finished epoch 7`."""
+"""`Episode 7 completed with score: 21.5`, `Episode 7 ended. Score 21.5`;
+`Starting training iteration 7`; `Finished epoch 7`."""
 _CLOCK_START = lazy_pattern(r"^\d{1,3}:\d\d")
 
 

@@ -17,7 +17,7 @@ from ppo_top.parsers.shared.names.metric_names import (
     numbers_training,
     step_axis,
 )
-from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.parsers.shared.text.number_text import is_round, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _NAMED = lazy_pattern(
@@ -46,7 +46,6 @@ _START_SHARE = 20
 
 _ROUND_AXES = frozenset({"episode", "epoch", "iteration"})
 """What a loop counts up to a round number; an episode is often cut at a round number of steps."""
-_LEAST_ROUND = 50
 _RESUMED = lazy_pattern(r"resum|restor|load|continu|phase|stage|level|curricul|fine-?tun")
 """Words, in lower case, of trainings whose counter begins anew and that are one all the same."""
 
@@ -131,8 +130,7 @@ class TrainingStarts:
     ) -> str:
         """That the training has ended at a round number; "" if it has not, or goes on."""
         total = before if self.first_step else before + (self.stride or 1)
-        unit = max(_LEAST_ROUND, 5 * 10 ** (len(str(total)) - 2))
-        if self._may_go_on or total <= 0 or total % unit:
+        if self._may_go_on or not is_round(total):
             return ""
         pairs = zip(tags, values, strict=True)
         is_counted = any(value == step and step_axis(tag) in _ROUND_AXES for tag, value in pairs)

@@ -1,4 +1,7 @@
-"""The trainings of one table: columns hold the seed, agent or name of each row's training."""
+"""The trainings of one table: columns hold the seed, agent or name of each row's training.
+
+Without such columns, another one begins where episodes do, after a round number of them.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from ppo_top.model import Batch, ConfigValue
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.names.metric_names import normalise
 from ppo_top.parsers.shared.names.run_names import plain_run_name
-from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.parsers.shared.text.number_text import is_round, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _RUN_COLUMNS = frozenset({"seed", "run", "trial", "fold", "experiment"})
@@ -19,6 +22,7 @@ _SUFFIX = lazy_pattern(r"(id|name|number|no)$")
 _COUNTERS = frozenset({"episode", "episodes", "iteration", "update", "epoch"})
 """Columns beside the step that may count on where the seed changes."""
 _MAX_RUNS = 1000
+_ANEW = "training {} in this table: the one before has a round {} episodes, and they begin anew"
 _NOTE = "training {} in this table: another {} ({}), and steps begin anew"
 _START_SHARE = 20
 """A training begins at the first step of the first one, or within this part of the last step."""
@@ -33,7 +37,21 @@ class TableRun:
         self.columns = ColumnBuilder()
         self.count = 0
         self.step = 0
+        self.first: int | None = None
+        """The first episode, where rows are episodes."""
         self.settings = settings
+
+    def note_row(self, step: int | None, *, is_counted: bool) -> None:
+        """Note the step of a row, which may be its number."""
+        self.count += 1
+        if is_counted:
+            step = self.count
+        self.step = (self.step or self.count) if step is None else step
+
+    def note_block(self, rows: int, last: int) -> None:
+        """Note the step of the last of several rows."""
+        self.count += rows
+        self.step = last
 
     def pop_batch(self) -> Batch:
         """Everything since the last call."""
@@ -65,6 +83,7 @@ class TableRuns:
         self._by_cells: dict[RunCells, TableRun] = {}
         self._touched = [self.current]
         self._is_interleaved = False
+        self._number = 1
 
     def read_header(self, names: Sequence[str], step: int | None) -> None:
         """Look for the columns that name trainings; without steps nothing begins anew."""
@@ -101,6 +120,24 @@ class TableRuns:
             self._is_interleaved = self._is_interleaved or known.count > 0
             self.current = known
             self._touched = [*(run for run in self._touched if run is not known), known]
+
+    def begin_where_episodes_do(self, episode: int) -> None:
+        """Begin another training where the number of a row's episode is the first one again.
+
+        Each episode had a row, and their number is round: a training that crashed, or of which only
+        every tenth episode is logged, goes on.
+        """
+        run = self.current
+        if run.first is None:
+            run.first = episode
+        has_each = run.step - run.first + 1 == run.count
+        if episode <= run.first < run.step and has_each and is_round(run.count):
+            self._number += 1
+            if self._number <= _MAX_RUNS:
+                note = _ANEW.format(self._number, run.count)
+                self.current = TableRun(str(self._number), {}, note)
+                self.current.first = episode
+                self._touched.append(self.current)
 
     def goes_on(self, columns: Sequence[Sequence[object]]) -> bool:
         """Whether all rows of a block belong to the training of the row before it.

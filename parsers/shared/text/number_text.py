@@ -63,3 +63,11 @@ def unwrap_numbers(text: str) -> str:
     if "(" not in text and "[" not in text:
         return text
     return re.sub(_WRAPPED, lambda match: match[1] or match[2], text)
+
+
+_LEAST_ROUND = 50
+
+
+def is_round(total: int) -> bool:
+    """Whether a number is one that people choose for a loop's end; one in fifty is by chance."""
+    return total > 0 and total % max(_LEAST_ROUND, 5 * 10 ** (len(str(total)) - 2)) == 0
