@@ -142,7 +142,7 @@ def _guesses() -> list[_Guess]:
 
 def _best_guess(tag: str) -> tuple[int, _Guess] | None:
     """The first line that matches a tag's path, and its number."""
-    text = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*", "/", tag.strip()))
+    text = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*|(?<=\w): ", "/", tag.strip()))
     path = _MEAN_WINDOW.sub("", text.lower())
     apart = _CAMEL_CASE.sub("_", text).lower()
     whole = _LAST_NUMBER.sub("", path)

@@ -333,6 +333,9 @@ GUESSES = [
     ("reward_stats/std", None),
     ("return_episode_3", "eval_reward_mean"),
     ("Val chosen reward", None),
+    ("TEST: Cumulative Reward/(t)", "eval_reward_mean"),
+    ("TEST: Episodic Reward/episode", "eval_reward_mean"),
+    ("Train: Episodic Reward", "reward_mean"),
     ("rewards_rejected", None),
 ]
 
