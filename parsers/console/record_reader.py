@@ -119,6 +119,8 @@ class RecordReader:
             if record is not None:
                 self._add_record(name, record)
             return True
+        if text[:1] == "|" and (record := table.open_bare(text)) is not None:
+            self._add_record(name, record)
         if not table.is_open or table.add_line(text):
             return table.is_open
         if not table.has_rows:

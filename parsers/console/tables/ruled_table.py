@@ -97,7 +97,23 @@ class ConsoleTable:
         self._names = RowNames()
         self._values: list[tuple[str, float]] = []
         self._rows = self._other_lines = 0
-        self._is_boxed = self._has_gap = False
+        self._is_boxed = self._has_gap = self._is_bare = False
+
+    def open_bare(self, text: str) -> ConsoleRecord | None:
+        """Open a table at its first row where no rule stands above it: in a paste, mostly.
+
+        The record of the one before, which this row begins anew.
+        """
+        match = _TABLE_ROW.fullmatch(text)
+        if match is None or match[1].startswith("    ") or parse_number(match[2]) is None:
+            return None
+        name, record = match[1].strip(), None
+        if self._is_bare and any(tag == name for tag, _ in self._values):
+            record = self.pop_record()
+        if not self.is_open and is_metric(name):
+            self.is_open = self._is_bare = True
+            self._is_boxed = self._has_gap = False
+        return record
 
     @property
     def has_rows(self) -> bool:
@@ -144,6 +160,9 @@ class ConsoleTable:
         self._names, self._values = RowNames(), []
         self._rows = self._other_lines = 0
         step = step_of(dict(values))
+        is_bare, self._is_bare = self._is_bare, False
+        if is_bare and not any(tag in STEP_ROWS[:_SURE_STEP_ROWS] for tag, _ in values):
+            return None  # some other table, or the end of one whose start is lost
         if self._is_boxed and (step is None or not any(is_metric(tag) for tag, _ in values)):
             return None  # TRL's samples with their scores, say
         return ConsoleRecord(values, step, "table") if values else None

@@ -79,6 +79,26 @@ def test_a_table_in_a_code_block_may_be_indented(margin: str) -> None:
     assert found.values_by_step()["ep_reward_mean"] == [(100 * n, -n - 0.5) for n in range(1, 5)]
 
 
+@pytest.mark.parametrize("rule", ["", "//-------------------\n", "\n"])
+def test_tables_whose_rules_are_lost(rule: str) -> None:
+    """As in Markdown, where they are headings: what ends a table is a name that comes again."""
+    table = (
+        "| approxkl           | 0.0{n}      |\n| policy_entropy     | 1.5          |\n"
+        "| total_timesteps    | {n}000        |\n| value_loss         | 278.5        |\n"
+    )
+    text = "How do I read this?\n" + "".join(rule + table.format(n=n) for n in range(1, 4))
+    got = read(text.splitlines())
+    assert got.values_by_step()["value_loss"] == [(1000, 278.5), (2000, 278.5), (3000, 278.5)]
+    assert got.values_by_step()["approxkl"] == [(1000, 0.01), (2000, 0.02), (3000, 0.03)]
+
+
+@pytest.mark.parametrize("above", ["", "| Metric | Value |\n|---|---|\n"])
+def test_a_table_of_results_that_says_no_step_is_none(above: str) -> None:
+    """Nor is the rest of one whose start is cut off."""
+    rows = "| Mean reward | 200.0 |\n| value_loss | 0.5 |\n| explained_variance | 0.9 |\n"
+    assert read(("The results:\n" + above + rows).splitlines()).points == {}
+
+
 def test_a_code_block_may_begin_within_a_line() -> None:
     """The marks are no part of its first record."""
     lines = [f"episode {n} score {n}.5 average score {n}.25" for n in range(6, 10)]
