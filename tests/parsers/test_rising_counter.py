@@ -77,6 +77,7 @@ def test_a_number_that_rises_is_the_step(kind: type, name: str, tmp_path: Path) 
         ("n_steps", [10, 12, 15, 21, 30, 32, 21, 35, 50, 52, 60, 61]),
         ("steps", [66, 80, 95, 133, 150, 171, 180, 209, 230, 34, 51, 70]),
         ("t", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1]),
+        ("train_step", [150, 150, 150, 150, 65, 64, 65, 65, 150, 150, 150, 150]),
     ],
 )
 def test_other_numbers_are_not(kind: type, name: str, counts: list[int], tmp_path: Path) -> None:

@@ -46,6 +46,8 @@ _START_SHARE = 20
 
 _ROUND_AXES = frozenset({"episode", "epoch", "iteration"})
 """What a loop counts up to a round number; an episode is often cut at a round number of steps."""
+_FEWEST_STRIDES = 10
+"""Fewer records tell nothing of how a loop counts."""
 _RESUMED = lazy_pattern(r"resum|restor|load|continu|phase|stage|level|curricul|fine-?tun")
 """Words, in lower case, of trainings whose counter begins anew and that are one all the same."""
 
@@ -129,8 +131,9 @@ class TrainingStarts:
         self, tags: Sequence[str], values: Sequence[float], step: int, before: int
     ) -> str:
         """That the training has ended at a round number; "" if it has not, or goes on."""
-        total = before if self.first_step else before + (self.stride or 1)
-        if self._may_go_on or not is_round(total):
+        stride = self.stride or 1
+        total = before if self.first_step else before + stride
+        if self._may_go_on or not is_round(total) or total < _FEWEST_STRIDES * stride:
             return ""
         pairs = zip(tags, values, strict=True)
         is_counted = any(value == step and step_axis(tag) in _ROUND_AXES for tag, value in pairs)

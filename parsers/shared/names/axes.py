@@ -68,8 +68,6 @@ _OTHER_STEP_KEYS = (
     "frame",
     "totalsteps",
     "totalstep",
-    "trainingstep",
-    "trainstep",
     "evalstep",
     "generation",
     "cycle",

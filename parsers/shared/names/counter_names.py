@@ -32,7 +32,9 @@ _WHOSE = _word_set(
 )
 _BARE_STEPS = ("steps", "numsteps")
 _PLURAL_ROWS = frozenset(word for word in _ROWS if word.endswith("s") and word != "eps")
-_SO_FAR = _word_set("total global cumulative far env environment seen consumed processed trained")
+_SO_FAR = _word_set(
+    "total global cumulative far env environment seen consumed processed trained train training"
+)
 TOTAL, ROW, BARE = range(3)
 """All steps so far; what numbers the rows; steps that may be those of an episode."""
 

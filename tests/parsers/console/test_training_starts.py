@@ -156,6 +156,7 @@ def test_a_loop_that_ends_at_a_round_number_was_complete(steps: range) -> None:
         ("Episode {} | reward: {}.5\n", 100, "--- Level two ---\n"),
         ("step {} | reward: {}.5\n", 200, ""),  # an episode that was cut off
         ("Epoch {} | reward: {}.5\n", 20, ""),  # of an iteration
+        ("Episode {}00 | reward: {}.5\n", 5, ""),
     ],
 )
 def test_other_counters_that_begin_anew_are_one_training(line: str, end: int, between: str) -> None:
