@@ -215,4 +215,5 @@ TRAINER_LINES = (
 )
 """SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), SheepRL,
 AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac, the authors' TD3, PFRL,
-ElegantRL (whose steps have three digits)."""
+ElegantRL (whose steps have three digits), the notebooks of
+"Grokking Deep Reinforcement Learning"."""
