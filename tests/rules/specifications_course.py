@@ -170,6 +170,10 @@ OUTCOME_PAIRS = (
     Contrast("eval-gap", "evaluation falls by more than it differs by chance",
          {"reward_mean": lambda i: 20.0 + 4.0 * i, "eval_reward_mean": evaluations(5.0)},
          {"eval_reward_mean": evaluations(15.0)}, WARN, WATCH),
+    Contrast("eval-gap", "the reward of answers is a return as well", {"reward_mean": None,
+         "rlhf_reward": learned, "eval_reward_mean": lambda i: 0.1 * learned(i) if i % 5 == 4 else
+         None}, {"eval_reward_mean": lambda i: learned(i) if i % 5 == 4 else None}, WARN, 0,
+         family="rlhf"),
     Contrast("eval-gap", "training is measured by its return, too", {"reward_mean": learned,
          "eval_reward_mean": lambda i: -20.0 if i in (20, 30, 40, 50) else None},
          {"reward_mean": None, "success_rate": lambda i: learned(i) / 200}, WARN, 0),

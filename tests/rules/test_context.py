@@ -152,6 +152,16 @@ def test_three_skipped_batches_in_ten_rows_are_critical(
     assert max(f.severity for f in judge.findings if f.rule == "ratio-off") == severity
 
 
+@pytest.mark.parametrize("is_open", [True, False])
+def test_what_the_reward_has_long_paid_for_is_tolerated_while_it_is_open(is_open: bool) -> None:
+    """A finding that was open long ago, and is open no more, is not."""
+    run = context_of({"reward_mean": lambda i: 10.0 * i}, 60)
+    run.opened_rows["kl-high"] = run.mark.row - 50
+    if is_open:
+        run.open_severities["kl-high"] = Severity.WARN
+    assert run.is_tolerated("kl-high") is is_open
+
+
 def test_a_number_too_large_to_square_is_cut() -> None:
     """Whatever its sign; what a row says stays as it is."""
     run = context_of({**CTRL_COLUMNS, "value_loss": 1e200, "policy_loss": -1e200})

@@ -187,6 +187,14 @@ def test_a_rule_may_be_asked_at_one_of_so_many_points(every: int, logged: int, r
     assert first_finding(found, "kl-high").opened.row == row
 
 
+@pytest.mark.parametrize(("own", "row"), [({"n": 4}, 30), ({"k": 5}, 34)])
+def test_one_number_of_the_settings_is_enough(own: dict[str, float], row: int) -> None:
+    """`n` alone means one point out of n, `k` alone k in a row."""
+    columns = {**CTRL_COLUMNS, "clip_fraction": lambda i: 0.45 if i >= 30 else 0.1}
+    about = Profile("sb3", "on-policy", threshold_overrides={"clip-high": own})
+    assert first_finding(findings(about, draw_rows(columns)), "clip-high").opened.row == row
+
+
 def test_a_muted_rule_is_silent_and_listed() -> None:
     """A muted rule finds nothing, and is among those that were skipped, with the reason."""
     muted = Profile("sb3", "on-policy", muted=frozenset({"kl-high"}))
@@ -222,6 +230,7 @@ def test_a_goal_makes_a_plateau_a_fault_and_its_height_a_success() -> None:
     [
         (["value_loss"], "value loss became NaN"),
         (["value_loss", "approx_kl"], "value loss became NaN, and 1 more: approx KL"),
+        (["approx_kl", "rlhf_reward"], "RLHF reward has always been NaN, and 1 more: approx KL"),
     ],
 )
 def test_all_metrics_that_became_nan_at_once_are_named(names: list[str], message: str) -> None:
@@ -237,6 +246,7 @@ def test_rules_that_cannot_look_say_why() -> None:
     reasons = {skipped.rule: skipped.reason for skipped in judge.skipped_rules()}
     assert reasons["entropy-collapsed"] == "entropy or sequence entropy not logged"
     assert reasons["zero-variance-groups"] == "not for on-policy actor-critics"
+    assert not any(reason.startswith(" ") for reason in reasons.values())  # some look at no metric
 
 
 def test_thresholds_that_no_run_has_confirmed_only_ask_to_watch() -> None:
