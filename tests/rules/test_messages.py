@@ -170,3 +170,14 @@ def test_a_diagnosis_holds_the_value_it_rests_on(case: RuleCase) -> None:
     rows = draw_rows({**HEALTHY_COLUMNS[case.family], **case.sick}, case.count)
     finding = next(each for each in findings(about(case), rows) if each.rule == case.rule)
     assert finding.value == rows[finding.changes[-1].mark.row].values[VALUE_OF[case.rule]]
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in ALL_CASES if case.sick], ids=lambda case: case.rule
+)
+def test_a_message_does_not_begin_with_the_title_above_it(case: RuleCase) -> None:
+    """`No learning signal: 100 % of the groups tie` says it once."""
+    rows = draw_rows({**HEALTHY_COLUMNS[case.family], **case.sick}, case.count)
+    found = [each for each in findings(about(case), rows) if each.rule == case.rule]
+    assert found
+    assert not any(each.message.lower().startswith(f"{each.title.lower()}:") for each in found)

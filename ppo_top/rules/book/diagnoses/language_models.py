@@ -62,7 +62,7 @@ def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if (share is not None and share < 1.0) or not (gone or share is not None):
         return borderline(0.0)
     seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
-    message = f"no learning signal: {seen}" + (", the gradient is zero" if gone else "")
+    message = seen + (", the gradient is zero" if gone else "")
     level = CRIT if gone or worst >= CRIT else WARN
     return Assessment(level, last_value(run, "frac_zero_std"), None, message)
 
@@ -90,7 +90,7 @@ def runaway(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if not (longer and (run.falling or gradient_trebled(run))):
         return borderline(0.0)
     share = last_value(run, "truncated_frac")
-    message = f"runaway generation: entropy rises, {pct(share)} of the text runs to the limit"
+    message = f"entropy rises, {pct(share)} of the text runs to the limit"
     return Assessment(CRIT, share, None, message)
 
 

@@ -155,7 +155,7 @@ def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if entropy >= WARN:
         parts.append(f"entropy {last_value_text(run, 'entropy')}")
     signs = ", ".join(parts)
-    message = f"learning rate far too high: {signs}, before reward shows it{_blamed_text(run)}"
+    message = f"{signs}, before reward shows it{_blamed_text(run)}"
     about = _with_blamed(run, ("approx_kl", "policy_loss", "entropy"))
     return Assessment(CRIT, _peak(run, "approx_kl"), limits["kl"], message, concepts=about)
 
@@ -167,7 +167,7 @@ def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if not run.falling:
         return borderline(0.0)
     kl, clip = _peak(run, "approx_kl"), pct(_peak(run, "clip_fraction"))
-    message = f"clip range too wide: KL up to {num(kl)}, at most {clip} clipped, reward falls"
+    message = f"KL up to {num(kl)}, at most {clip} clipped, reward falls"
     about = _with_blamed(run, ("approx_kl", "clip_fraction", "reward_mean"))
     return Assessment(CRIT, kl, None, message, concepts=about)
 

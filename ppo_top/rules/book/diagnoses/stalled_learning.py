@@ -31,7 +31,7 @@ def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         goal is not None and reward.best < limits["far"] * goal
     )
     left, stuck = last_value_text(run, "entropy"), num(reward.smooth)
-    message = f"premature convergence: entropy {left}, reward stuck at {stuck}"
+    message = f"entropy {left}, reward stuck at {stuck}"
     level = CRIT if far else WATCH if run.reward_pays and not missed else WARN
     return Assessment(level, last_value(run, "entropy"), None, message)
 
