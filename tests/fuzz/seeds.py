@@ -103,6 +103,7 @@ def seeds() -> dict[str, list[bytes]]:
     }
     found["bare-table"] = [with_cuts(b"0,1.5,200,1.0\n1,-2e3,93,nan\n2,0.5,12,1755339958\n" * 9)]
     found["algorithm-columns"] = [with_cuts(b"episode,DQN,PER-DDQN\n" + b"1,-2.5,7\n2,,nan\n" * 9)]
+    found["d3rlpy-csv"] = [with_cuts(b"1,500,21.5\n2,1000,1e-05\n3,1500,nan\n" * 9)]
     panel = b'"Step","a - loss","a - loss__MIN","b - loss"\n' + b'"10","0.5","0.5",""\n' * 9
     found["panel-export"] = [with_cuts(panel)]
     found["number-list"] = [with_cuts(b"reward\n1.5\n-2e3\nnan\n" * 20)]

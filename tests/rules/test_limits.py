@@ -271,7 +271,6 @@ BOUNDARIES = (
     Boundary("value-loss-spike", "times", lambda x: {
         "value_loss": lambda i: (x if i >= 40 else 1.0) * (5 + 0.001 * (i % 3))}, WARN),
     Boundary("value-clip-high", "watch", late("value_clip_fraction", 0.05), WATCH, family="rlhf"),
-    Boundary("value-clip-high", "warn", late("value_clip_fraction", 0.05), WARN, family="rlhf"),
     Boundary("episodes-of-one-step", "steps", lambda x: {"ep_len": x, "reward_mean": flat},
              WARN, -1),
     Boundary("reward-spread", "times", late("reward_std", 1.0, reward_mean=1.0), WATCH,

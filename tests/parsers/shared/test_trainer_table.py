@@ -170,7 +170,7 @@ def test_names_with_blanks_are_not_taken_apart() -> None:
     assert output.points == {}
 
 
-def test_a_frame_that_pandas_wraps_is_no_table() -> None:
+def test_a_frame_that_pandas_wraps_is_read_with_its_last_columns() -> None:
     """Its rows begin with their number, for which there is no name."""
     output = read(
         "   Episode  AvgLength  PreyReward  \\\n"
@@ -180,7 +180,9 @@ def test_a_frame_that_pandas_wraps_is_no_table() -> None:
         "0     0.125382  \n"
         "1     0.157641  \n"
     )
-    assert output.points == {}
+    assert output.steps("TotalReward") == output.steps("PreyReward") == [20, 40]
+    assert output.values("TotalReward") == [0.125382, 0.157641]
+    assert output.values("AvgLength") == [289.0, 264.0]
 
 
 def test_another_table_is_no_training() -> None:
