@@ -100,10 +100,10 @@ def _make_pair(match: re.Match[str]) -> Pair:
     if value is not None and match["scale"]:
         value *= _SCALES[match["scale"]]
     total, spread = match["total"], match["spread"]
-    name = _clean_name(match["key"])
-    if match["unit"] == "%" and not name.endswith("%"):
+    name, unit = _clean_name(match["key"]), match["unit"].strip()
+    if unit == "%" and not name.endswith("%"):
         name += "%"
-    elif (match["unit"] or "").strip() in _TIME_UNITS and _is_count(name):
+    elif unit in _TIME_UNITS and _is_count(name):
         name += " time"
     return Pair(
         name,

@@ -503,9 +503,11 @@ def test_a_second_number_in_brackets_is_that_of_the_name_in_brackets(
     assert found == rewards
 
 
-def test_a_number_in_percent_says_so_in_its_name() -> None:
+@pytest.mark.parametrize("percent", ["%", " %"])
+def test_a_number_in_percent_says_so_in_its_name(percent: str) -> None:
     """The value stays as it was printed."""
-    got = read("Episode 30 | Avg Reward: 7.32 | Win Rate: 0.55% | clip%: 6.2% | KL: 0.01")
+    rates = f"Win Rate: 0.55{percent} | clip%: 6.2{percent}"
+    got = read(f"Episode 30 | Avg Reward: 7.32 | {rates} | KL: 0.01")
     points = got.values_by_step()
     assert (points["Win Rate%"], points["clip%"]) == ([(30, 0.55)], [(30, 6.2)])
 
