@@ -34,7 +34,7 @@ from benchmarks.labelled_runs import (
 from benchmarks.shares import mean_rate, quantiles, share
 from corpus.accepted_rules import accepted_rules
 from corpus.advice_trials import TRIALS_FILE
-from corpus.judged_parts import judged_parts
+from corpus.last.judged_parts import judged_parts
 from corpus.table import CORPUS_RUNS, FAMILIES, RUN_KINDS
 from ppo_top.model import Severity
 

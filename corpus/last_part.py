@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.diagnosis import all_figures
 from benchmarks.labelled_runs import judge_runs
-from corpus.judged_parts import JUDGED_PARTS, RefusedError, judge_once, refuse_if_judged
+from corpus.last.judged_parts import JUDGED_PARTS, RefusedError, judge_once, refuse_if_judged
 from corpus.letter_tasks import LAST_LETTER_SETUPS, letter_faults_of
 from corpus.plan import PlannedRun, drawn_runs, faults_of
 from corpus.unseen_tasks import LAST_TASKS

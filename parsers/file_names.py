@@ -52,12 +52,6 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
             r"|^(?:progress|scores|(?:\w+_)?rewards?\w*)\.txt$)"
         ),
     },
-    "d3rlpy_csv": {
-        "d3rlpy-csv": (
-            r"^(?:rollout_return|evaluation|environment|td_error|time_\w+|temp|alpha|(?:\w+_)?loss)"
-            r"\.csv$"
-        )
-    },
     "dvclive": {"dvclive": r"\.tsv$"},
     "json_document": {
         "json-document": (
@@ -68,6 +62,13 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "json_lines": {
         "jsonl": r"(?i:^(?:progress|result|metrics|[\w-]*logs?)\.json$|\.(?:jsonl|ndjson)$)"
+    },
+    "metric_files": {
+        "d3rlpy-csv": (
+            r"^(?:rollout_return|evaluation|environment|td_error|time_\w+|temp|alpha|(?:\w+_)?loss)"
+            r"\.csv$"
+        ),
+        "torchrl-csv": r"\.csv$",
     },
     "mlflow": {
         "mlflow-db": r"(?i:^(?:mlflow|mlruns)[\w.-]*\.(?:db|sqlite3?)$)",
@@ -103,7 +104,6 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "tensorboard": {"tfevents": "tfevents"},
     "tensorboard_csv": {"tensorboard-csv": r"\.csv$"},
-    "torchrl_csv": {"torchrl-csv": r"\.csv$"},
     "trackio": {"trackio": r"\.db$", "trackio-inbox": r"^\d{8}\.jsonl$"},
     "trainer_state": {
         "trainer-state": (
@@ -129,10 +129,10 @@ ANY_FILE_NAME = "|".join(
 ENDINGS: Mapping[str, str] = {
     "bare_table": "csv dat txt",
     "csv_table": "csv log tsv txt",
-    "d3rlpy_csv": "csv",
     "dvclive": "tsv",
     "json_document": "json txt",
     "json_lines": "json jsonl ndjson",
+    "metric_files": "csv",
     "mlflow": "db sqlite sqlite3 yaml",
     "notebook": "ipynb",
     "number_list": "csv dat log out txt",
@@ -144,7 +144,6 @@ ENDINGS: Mapping[str, str] = {
     "settings_files": "json txt yaml yml",
     "swanlab": "log swanlab",
     "tensorboard_csv": "csv",
-    "torchrl_csv": "csv",
     "trackio": "db jsonl",
     "trainer_state": "json",
     "wandb": "wandb",

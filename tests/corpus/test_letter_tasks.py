@@ -9,7 +9,7 @@ import pytest
 
 from corpus.accepted_rules import accepted_rules
 from corpus.causes import CAUSE_BY_FAULT
-from corpus.judged_parts import judged_parts
+from corpus.last.judged_parts import judged_parts
 from corpus.last_part import LETTER_PART, drawn_letter_runs
 from corpus.letter_tasks import (
     LAST_LETTER_SETUPS,

@@ -9,8 +9,9 @@ import pytest
 
 import ppo_top
 from ppo_top.parsers import detect_format
+from ppo_top.parsers.base import Format
 from ppo_top.parsers.console.parser import ConsoleParser
-from ppo_top.parsers.d3rlpy_csv import FORMAT, D3rlpyCsvParser, claims
+from ppo_top.parsers.metric_files import D3rlpyCsvParser, claims_d3rlpy
 from tests.support.parser_harness import feed_parser, parse_every_way
 from tests.support.recordings import assert_truncation_is_harmless, damaged_bytes
 
@@ -42,6 +43,8 @@ def test_damage_is_reported_with_its_place() -> None:
         (b"1,50", None),
         (b"1,500,-0.", None),
         (b"1,500,nan\n", True),
+        (b"1,500,21.5\r", None),
+        (b"1,500,21.5\r\n", True),
         (b"1,500,2e-05\n2,", True),
         (b"500,1,21.5\n", False),
         (b"500,21.5\n", False),
@@ -50,14 +53,15 @@ def test_damage_is_reported_with_its_place() -> None:
 )
 def test_it_is_told_by_its_first_line(head: bytes, answer: bool | None) -> None:
     """An epoch, a step no smaller, and a number, without a header."""
-    assert claims("loss.csv", head) is answer
+    assert claims_d3rlpy("loss.csv", head) is answer
 
 
 @pytest.mark.parametrize("name", ["rollout_return", "time_step", "critic_loss", "evaluation"])
 def test_files_are_told_by_their_names(name: str) -> None:
     """Those of its metrics; a script's own table of rewards is none."""
-    assert detect_format(f"{name}.csv", RETURNS) is FORMAT
-    assert detect_format("rewards.csv", RETURNS) is not FORMAT
+    found, other = detect_format(f"{name}.csv", RETURNS), detect_format("rewards.csv", RETURNS)
+    assert isinstance(found, Format) and found.name == "d3rlpy-csv"
+    assert isinstance(other, Format) and other.name != "d3rlpy-csv"
 
 
 def test_a_folder_of_files_is_one_run_on_environment_steps(tmp_path: Path) -> None:

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.parsers import detect_format
-from ppo_top.parsers.torchrl_csv import FORMAT, TorchRlCsvParser, claims, tag_of
+from ppo_top.parsers.base import Format
+from ppo_top.parsers.metric_files import TorchRlCsvParser, claims_torchrl, torchrl_tag
 from ppo_top.runs.grouping.locations import locate_run
 from tests.support.parser_harness import (
     ParserOutput,
@@ -39,7 +40,7 @@ def test_every_tag_equals_what_was_logged() -> None:
         read = ParserOutput()
         file = LogReader(FoundFile(str(path), str(path.relative_to(RUN)), str(RUN)), detect_format)
         while (file.has_changed() or file.more) and (gain := file.read_update()) is not None:
-            assert gain.source.format is FORMAT
+            assert gain.source.format.name == "torchrl-csv"
             read.add_batch(gain.batch)
         assert not read.problems
         found.update(read.points)
@@ -86,7 +87,7 @@ def test_a_thousand_kinds_of_damage() -> None:
 )
 def test_it_is_told_by_its_first_line(head: bytes, answer: bool | None) -> None:
     """A step, a comma and a number, without a header."""
-    assert claims("reward.csv", head) is answer
+    assert claims_torchrl("reward.csv", head) is answer
 
 
 def test_numbers_elsewhere_are_no_log(tmp_path: Path) -> None:
@@ -96,7 +97,7 @@ def test_numbers_elsewhere_are_no_log(tmp_path: Path) -> None:
     file = LogReader(FoundFile(str(path), "data.csv", str(tmp_path)), detect_format)
     assert file.read_update() is None
     assert file.rejected
-    assert tag_of("/runs/ppo/scalars/train/reward.csv") == "train/reward"
+    assert torchrl_tag("/runs/ppo/scalars/train/reward.csv") == "train/reward"
 
 
 def test_all_tags_of_an_experiment_are_one_run() -> None:
@@ -111,11 +112,12 @@ def test_all_tags_of_an_experiment_are_one_run() -> None:
 @pytest.mark.parametrize("name", ["training_rewards.csv", "logs/episode_returns.csv"])
 def test_a_scripts_own_file_of_the_same_form_is_named_after_a_reward(name: str) -> None:
     """`1,-1178.5`: a step and a value, in no folder of TorchRL's."""
-    assert tag_of(f"/runs/{name}") == Path(name).stem
-    assert tag_of("/runs/table.csv") == ""
-    assert detect_format(name, b"1,-1178.5\n2,-714.25\n3,-334.5\n") is FORMAT
+    assert torchrl_tag(f"/runs/{name}") == Path(name).stem
+    assert torchrl_tag("/runs/table.csv") == ""
+    found = detect_format(name, b"1,-1178.5\n2,-714.25\n3,-334.5\n")
+    assert isinstance(found, Format) and found.name == "torchrl-csv"
 
 
 def test_in_a_file_named_after_a_training_the_column_has_a_name() -> None:
     """Which a line of `[tags]` may say the meaning of."""
-    assert tag_of("/runs/train_log.csv") == "column 2"
+    assert torchrl_tag("/runs/train_log.csv") == "column 2"

@@ -12,8 +12,8 @@ import pytest
 from benchmarks.diagnosis import accuracy_document, all_figures
 from benchmarks.labelled_runs import judge_run
 from corpus.causes import credit
-from corpus.judged_parts import RefusedError, judge_once, judged_parts
 from corpus.labels import healthy_runs, judge_harm, visible
+from corpus.last.judged_parts import RefusedError, judge_once, judged_parts
 from corpus.last_part import drawn_control_runs, frozen_commit
 from corpus.table import CORPUS_RUNS, FAMILIES, run_family
 from corpus.tasks import CONTROL_TASKS

@@ -9,10 +9,10 @@ import pytest
 
 from ppo_top.parsers.bare_table import BareTableParser
 from ppo_top.parsers.dvclive import DvcLiveParser
+from ppo_top.parsers.metric_files import TorchRlCsvParser
 from ppo_top.parsers.number_list import NumberListParser
 from ppo_top.parsers.shared.tables.number_rows import NumberRowsParser
 from ppo_top.parsers.tensorboard_csv import TensorBoardCsvParser
-from ppo_top.parsers.torchrl_csv import TorchRlCsvParser
 from tests.support.parser_harness import assert_same, feed_parser
 
 LINES: dict[str, tuple[Callable[[], NumberRowsParser], str, Callable[[int, str], str]]] = {

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-JUDGED_PARTS = Path(__file__).resolve().parent / "last"
+JUDGED_PARTS = Path(__file__).resolve().parent
 
 
 class RefusedError(Exception):
