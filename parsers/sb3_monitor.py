@@ -19,8 +19,8 @@ from ppo_top.parsers.shared.text.line_splitter import Segment
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_ROW_BYTES = 1 << 20
-_PLAIN_ROWS = re.compile(r"(?:[-+.\de]+,\d{1,15},[-+.\de]+\n)+")
-"""Rows of `r,l,t` alone, which are most: they are read column by column."""
+_NUMBER = r"[-+.\de]+"
+"""Rows of nothing else but for the length, which are most, are read column by column."""
 
 
 class MonitorParser(RowParser):
@@ -30,6 +30,7 @@ class MonitorParser(RowParser):
         super().__init__(_MAX_ROW_BYTES)
         self._start_time = UNKNOWN_TIME
         self._tags: list[str] = []
+        self._plain_rows: re.Pattern[str] | None = None
         self._step = 0
 
     @property
@@ -38,20 +39,20 @@ class MonitorParser(RowParser):
 
     def _add_block(self, block: bytes) -> bool:
         text = block.decode("utf-8", "replace")
-        if self._tags != ["r", "l", "t"] or not _PLAIN_ROWS.fullmatch(text):
+        if self._plain_rows is None or not self._plain_rows.fullmatch(text):
             return False
-        cells = text.replace("\n", ",").split(",")[:-1]
+        cells, width = text.replace("\n", ",").split(",")[:-1], len(self._tags)
         try:
-            returns, since = (array("d", map(float, cells[column::3])) for column in (0, 2))
+            columns = [array("d", map(float, cells[at::width])) for at in range(width)]
         except ValueError:
             return False
-        lengths = list(map(int, cells[1::3]))
+        lengths = list(map(int, cells[1::width]))
         if self._step + sum(lengths) >= 2**63:
             return False
         steps = array("q", accumulate(lengths, initial=self._step))[1:]
-        times = array("d", [self._start_time + seconds for seconds in since])
+        times = array("d", [self._start_time + seconds for seconds in columns[2]])
         self._step = steps[-1]
-        for tag, values in zip(self._tags, (returns, array("d", lengths), since), strict=True):
+        for tag, values in zip(self._tags, columns, strict=True):
             self._builder.add_column(tag, steps, times, values)
         return True
 
@@ -63,6 +64,8 @@ class MonitorParser(RowParser):
             self._read_heading(text, segment.offset)
         elif text.startswith("r,l,t"):
             self._tags = text.split(",")
+            more = rf"(?:,{_NUMBER}){{{len(self._tags) - 3}}}"
+            self._plain_rows = re.compile(rf"(?:{_NUMBER},\d{{1,15}},{_NUMBER}{more}\n)+")
         elif not self._add_episode(text.split(",")):
             self._problems.append(Problem(segment.offset, f"not an episode: {text[:40]!r}"))
 

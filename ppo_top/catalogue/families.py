@@ -19,6 +19,9 @@ TEXT_FAMILIES = frozenset({RLHF, GRPO, PREFERENCE})
 ROUNDED = "rounded"
 """The fact that values may be rounded to a few decimals, as scripts print them."""
 
+ROW_PER_EPISODE = "row-per-episode"
+"""The fact that a row is one episode's, whatever else stands in it."""
+
 
 class Algorithm(NamedTuple):
     """An algorithm: its family, and facts about its usual implementations."""

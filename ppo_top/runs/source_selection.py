@@ -9,10 +9,12 @@ from pathlib import PurePath
 
 from ppo_top.catalogue import (
     IGNORE,
+    ROW_PER_EPISODE,
     UNKNOWN_FAMILY,
     UNKNOWN_TRAINER,
     Meaning,
     Trainer,
+    facts_about,
     family_of_metrics,
     identify,
     meaning,
@@ -73,6 +75,11 @@ class SourceChain:
         return identify(names, {source.format for source in self.sources}, plain)
 
     @cached_property
+    def rows_are_episodes(self) -> bool:
+        """Whether a row is one episode's, whatever else it holds."""
+        return ROW_PER_EPISODE in facts_about(self.trainer.id)
+
+    @cached_property
     def meanings(self) -> dict[str, Meaning]:
         """tag -> meaning, for known tags."""
         found = {}
@@ -81,7 +88,7 @@ class SourceChain:
             if known is not None and known.either_sign:
                 known = settle_sign(known, self._first_values(tag))
             if known is not None:
-                found[tag] = known
+                found[tag] = known._replace(per_episode=known.per_episode or self.rows_are_episodes)
         self._counts.settle(found)
         settle_by_others(found, self.tags, is_known=self.trainer is not UNKNOWN_TRAINER)
         if all(known.concept != "reward_mean" for known in found.values()):
@@ -259,7 +266,9 @@ def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
             mapping = StepMapping(*shared)
     streams = []
     for tag in chain.tags:
-        known = chain.meanings.get(tag) or Meaning(f"tag:{chain.full_names.get(tag, tag)}")
+        known = chain.meanings.get(tag) or Meaning(
+            f"tag:{chain.full_names.get(tag, tag)}", per_episode=chain.rows_are_episodes
+        )
         if known.concept != IGNORE:
             stream = ConceptStream(known.concept, tag, chain.key, chain.parts(tag))
             stream.scale, stream.offset = known.scale, known.offset

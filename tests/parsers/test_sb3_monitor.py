@@ -56,11 +56,12 @@ def test_a_continued_monitor_restarts_its_clock() -> None:
 
 @pytest.mark.parametrize("row", ["nan,10,2.5", "1.5,10.0,2.5", "1_0,10,2.5", "1.5,10", "1.5.1,1,2"])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
-def test_an_odd_row_among_many_costs_no_other(row: str, end: str) -> None:
+@pytest.mark.parametrize("more", [0, 1, 3])
+def test_an_odd_row_among_many_costs_no_other(row: str, end: str, more: int) -> None:
     """Rows that are read at once and rows that are read one by one give the same points."""
-    head = HEAD.replace(b",is_success", b"")
-    rows = [f"{number}.5,10,{number}.25" for number in range(200)]
-    text = end.join([*rows[:100], row, *rows[100:], ""])
+    head = HEAD.replace(b",is_success", b"".join([b",x", b",y", b",z"][:more]))
+    rows = [f"{number}.5,10,{number}.25" + ",0.5" * more for number in range(200)]
+    text = end.join([*rows[:100], row + ",0.5" * more, *rows[100:], ""])
     read = parse_every_way(MonitorParser, head + text.encode())
     plain = [value for value in read.values("r") if value % 1 == 0.5 and value != 1.5]
     assert plain == [number + 0.5 for number in range(200) if number != 1]

@@ -188,6 +188,26 @@ def test_episodes_that_come_late_count_for_the_row_in_which_they_ended() -> None
     assert list(live.timeline.tracks["reward_mean"].values) == [11.5, 21.5, 31.5, 41.5, 51.5]
 
 
+@pytest.mark.parametrize("each", [1500, 3300, 60_000], ids=lambda steps: f"every_{steps}_steps")
+def test_updates_with_and_without_episodes_are_judged_as_one_by_one(each: int) -> None:
+    """A backlog in which episodes end at each update, at most of them, now and then."""
+    values = [LoggedValue(0, "train/approx_kl", 2048 * n, 0.01) for n in range(1, 400)]
+    for step in range(each, 2048 * 400, each):
+        risen = 100.0 * step / 500_000
+        values.append(LoggedValue(2, "r", step, risen if step < 500_000 else 1.0))
+        values.append(LoggedValue(2, "apples", step, 1.0))
+    values.sort(key=lambda value: value.step)
+    logs, live, whole = empty_logs(), None, empty_logs()
+    for value in values:
+        add(logs, [value])
+        if value.log == 0:
+            live = evaluated(logs, live)
+    add(whole, values)
+    at_once = evaluated(whole)
+    assert len(at_once.timeline) == 399
+    assert outcome(evaluated(logs, live)) == outcome(at_once)
+
+
 @pytest.mark.parametrize(("first", "setting"), [(3e-4, 3e-4), (0.0, None)])
 def test_the_first_logged_learning_rate_is_the_initial_one_unless_it_is_0(
     first: float, setting: float | None

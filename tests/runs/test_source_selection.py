@@ -169,6 +169,20 @@ def test_a_source_that_cannot_be_aligned_is_kept_but_not_judged() -> None:
     assert f"{TAG_PREFIX}gpu" not in selected_sources(select_sources([EVENTS_SOURCE, other], {}))
 
 
+def test_whatever_a_monitor_notes_of_an_episode_is_the_episodes() -> None:
+    """Columns of info_keywords beside the trainer's own log do not turn episodes into updates."""
+    episodes = [(step, 1.0) for step in range(100, 6200, 100)]
+    tags = {"r": episodes, "l": episodes, "is_success": episodes, "apples": episodes}
+    found = select_sources([CSV_SOURCE, source("a/0.monitor.csv", "sb3-monitor", tags)], {})
+    assert {"success_rate", f"{TAG_PREFIX}apples"} <= selected_sources(found).keys()
+    merger = RowMerger(found.streams, found.clock_series)
+    merger.refresh()
+    steps = []
+    while (key := merger.next_key()) is not None:
+        steps.append(merger.merge_row(key).key[1])
+    assert steps == [2048, 4096, 6144]
+
+
 def test_a_run_without_points_has_no_streams() -> None:
     """Nothing to judge is no error."""
     assert select_sources([], {}).streams == ()

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from itertools import groupby
 
 from ppo_top.model import NO_STEP, Mark, Row
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
-from ppo_top.runs.rows.row_merge import ConceptStream, RowKey, RowMerger
+from ppo_top.runs.rows.row_merge import RowKey, RowMerger
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.sources.console_notes import GatheredNotes
 from ppo_top.runs.sources.machine_streams import MachineStream
 
 BLOCK_ROWS = 256
 """Most rows judged at once: what a block costs, whatever its length, is shared by so many."""
+
+MIN_BLOCK_ROWS = 6
+"""Fewer rows are judged sooner one by one."""
 
 HASTY_BLOCK_ROWS = 64
 """Most rows judged between two checks of a deadline, where there is one."""
@@ -76,10 +80,8 @@ class RowJudging:
         for name, (part, point) in block.points.items():
             timeline.tracks[name].extend(first, part, point, len(block.steps))
         rows = RowBlock(first, block.steps, times, block.columns)
-        if merger.episode_streams:
-            self._judge_with_episodes(at, rows)
-        elif at.machine:
-            self._judge_with_machine(at, rows)
+        if merger.episode_streams or at.machine:
+            self._judge_with_added(at, rows)
         else:
             at.judge.add_block(rows)
         merger.sealed_key = key[0], block.steps[-1]
@@ -128,27 +130,33 @@ class RowJudging:
             done.append(number)
         at.notes = (done[0], done[1])
 
-    def _judge_with_episodes(self, at: Position, rows: RowBlock) -> None:
-        """Judge a block row by row, each with the episodes since the one before."""
-        for index, mark in enumerate(rows.marks()):
-            row = rows.row(index)
-            for stream in at.merger.episode_streams:
-                self._append_episodes(at, stream, mark, row)
-            row |= self._append_machine(at, mark)
-            at.judge.add_row(Row(mark, row))
+    def _judge_with_added(self, at: Position, rows: RowBlock) -> None:
+        """Judge a block whose rows have values of their own besides: of episodes, of the machine.
 
-    def _judge_with_machine(self, at: Position, rows: RowBlock) -> None:
-        """Judge a block; those of its rows with measurements of the machine by themselves."""
-        judge, begun = at.judge, 0
-        for index, mark in enumerate(rows.marks()):
-            measured = self._append_machine(at, mark)
-            if measured:
-                if index > begun:
-                    judge.add_block(rows.part(begun, index - begun))
-                judge.add_row(Row(mark, rows.row(index) | measured))
-                begun = index + 1
-        if begun < len(rows.steps):
-            judge.add_block(rows.part(begun, len(rows.steps) - begun))
+        Rows that have the same ones are judged together.
+        """
+        added, begun = [self._append_added(at, mark) for mark in rows.marks()], 0
+        for _, group in groupby(added, key=dict.keys):
+            found = list(group)
+            part = rows.part(begun, len(found))
+            begun += len(found)
+            more = {name: array("d", [each[name] for each in found]) for name in found[0]}
+            block = RowBlock(part.first_row, part.steps, part.times, {**part.columns, **more})
+            if len(found) >= MIN_BLOCK_ROWS:
+                at.judge.add_block(block)
+            else:
+                for index, mark in enumerate(block.marks()):
+                    at.judge.add_row(Row(mark, block.row(index)))
+
+    def _append_added(self, at: Position, mark: Mark) -> dict[str, float]:
+        """Add the means of the episodes since the row before, and what the machine measured."""
+        found = {}
+        for stream in at.merger.episode_streams:
+            value = at.merger.merge_episodes(stream, (at.segment, mark.step))
+            if value is not None:
+                found[stream.concept] = value
+                self._timeline.tracks[stream.concept].append(mark, value)
+        return found | self._append_machine(at, mark)
 
     def _append_machine(self, at: Position, mark: Mark) -> dict[str, float]:
         """Add what was measured of the machine up to a row; it joins the row's values."""
@@ -159,12 +167,3 @@ class RowJudging:
                 measured[stream.concept] = value
                 self._timeline.tracks[stream.concept].append(mark, value)
         return measured
-
-    def _append_episodes(
-        self, at: Position, stream: ConceptStream, mark: Mark, row: dict[str, float]
-    ) -> None:
-        """Add the mean of the episodes since the previous row to a row."""
-        value = at.merger.merge_episodes(stream, (at.segment, mark.step))
-        if value is not None:
-            row[stream.concept] = value
-            self._timeline.tracks[stream.concept].append(mark, value)
