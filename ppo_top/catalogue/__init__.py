@@ -11,6 +11,7 @@ from ppo_top.catalogue.concepts import (
     concepts,
     is_concept,
 )
+from ppo_top.catalogue.environments import KnownEnvironment, known_environment
 from ppo_top.catalogue.families import (
     GRPO,
     OFF_POLICY,
@@ -81,6 +82,7 @@ __all__ = [
     "VALUE_BASED",
     "Algorithm",
     "Concept",
+    "KnownEnvironment",
     "LoggedTag",
     "MachineTag",
     "Meaning",
@@ -102,6 +104,7 @@ __all__ = [
     "hyperparameter",
     "identify",
     "is_concept",
+    "known_environment",
     "known_trainers",
     "logged_as",
     "machine_tag",

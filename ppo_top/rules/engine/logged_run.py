@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate
 from typing import Self
 
-from ppo_top.catalogue import Trainer, facts_about, names_self_play, total_steps
+from ppo_top.catalogue import (
+    Trainer,
+    facts_about,
+    known_environment,
+    names_self_play,
+    total_steps,
+)
 from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import BlockPosition, History
@@ -209,7 +215,9 @@ class LoggedRun:
         self.reward_concept, self.reward = found, None
         if found:
             sample = self.profile.samples.get(found, UNKNOWN_SAMPLE)
-            self.reward = RewardCourse(self.histories[found], self.ceiling, sample)
+            of_episodes = found == REWARD_CONCEPTS[0]
+            known = known_environment(self.config.get("env_id")) if of_episodes else None
+            self.reward = RewardCourse(self.histories[found], self.ceiling, sample, known)
 
     def _add_reward(
         self, reward: RewardCourse, length: float | None, episodes: float | None, logged: int

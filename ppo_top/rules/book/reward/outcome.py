@@ -9,9 +9,17 @@ from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
+from ppo_top.rules.engine.reward.ceiling import is_solved
 from ppo_top.rules.engine.reward.course import AT_MAX, EVALUATED, RewardCourse
 from ppo_top.rules.engine.reward.measures import LOW_SHARE, MIN_POINTS
-from ppo_top.rules.engine.rule import AT_ONCE, RESOLVED, Assessment, Rule, RuleLimits
+from ppo_top.rules.engine.rule import (
+    AT_ONCE,
+    RESOLVED,
+    Assessment,
+    Rule,
+    RuleLimits,
+    borderline,
+)
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WATCH
 from ppo_top.rules.engine.wording import num
@@ -23,24 +31,42 @@ def _beside_findings(run: RuleContext) -> bool:
 
 
 def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """The reward has risen and levelled off at its maximum."""
+    """The reward has levelled off at its maximum, or is one that counts as solved."""
     evaluated = run.value("eval_reward_mean", 0) is not None
     reward = run.reward if evaluated else reward_now(run)
     if reward is None:
         return None
     if not (reward.at_max or _evaluated_at_top(run, reward)):
-        is_far_below = "at-ceiling" in run.open_severities and reward.lost_share > LOW_SHARE
-        return RESOLVED if is_far_below else None
+        return _no_longer(run, reward)
     if _beside_findings(run):
         return RESOLVED
-    if reward.ceiling is not None:
-        reached = f"has reached its goal ({num(reward.ceiling)})"
-    else:
-        reached = f"is at its ceiling ({num(max(reward.smooth, reward.best))})"
-    known = reward.ceiling is not None or 0.0 <= reward.history.low <= reward.history.high <= 1.0
-    unless = "" if known else ", unless more than that is possible"
+    reached, known = _reached(reward)
+    unless = "" if known is not None else ", unless more than that is possible"
     message = f"{run.reward_words} {reached}: training has succeeded{unless}"
-    return Assessment(INFO, reward.history.last, reward.ceiling, message)
+    return Assessment(INFO, reward.history.last, known, message)
+
+
+def _no_longer(run: RuleContext, reward: RewardCourse) -> Assessment | None:
+    """What becomes of a success: it ends with a fall, and not where noise crosses its limit."""
+    if "at-ceiling" not in run.open_severities:
+        return None
+    if reward.lost_share > LOW_SHARE:
+        return RESOLVED
+    is_limit = reward.ceiling is not None or reward.environment is not None
+    return borderline(reward.history.last) if is_limit else None
+
+
+def _reached(reward: RewardCourse) -> tuple[str, float | None]:
+    """What the reward has reached, in words; and the value, if it is known to be enough."""
+    if reward.ceiling is not None:
+        return f"has reached its goal ({num(reward.ceiling)})", reward.ceiling
+    environment = reward.environment
+    if environment is not None and is_solved(reward):
+        solved = f"from {num(environment.solved)} on {environment.name} counts as solved"
+        return f"is {num(reward.smooth)}, and {solved}", environment.solved
+    ceiling = f"is at its ceiling ({num(max(reward.smooth, reward.best))})"
+    is_share = 0.0 <= reward.history.low <= reward.history.high <= 1.0
+    return ceiling, 1.0 if is_share else None
 
 
 def _evaluated_at_top(run: RuleContext, reward: RewardCourse) -> bool:
@@ -107,7 +133,8 @@ RULES = (
     Rule(
         id="at-ceiling",
         title="Reward at its ceiling",
-        description="the reward rose and then levelled off at its maximum",
+        description="the reward rose and then levelled off at its maximum, or is what the"
+        " environment counts as solved from",
         concepts=("reward_mean",),
         assess=at_ceiling,
         reward_states=AT_MAX | EVALUATED,

@@ -33,7 +33,7 @@ NEVER_LEARNED = "reward-never-moves"
 def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward has not risen above its start, though a run of its budget should have."""
     reward = reward_now(run)
-    if reward is None or reward.at_max:
+    if reward is None or reward.at_max or "at-ceiling" in run.open_severities:
         return None
     if reward.gained and not (run.ended and _hardly_gained(reward, limits)):
         return RESOLVED
@@ -285,7 +285,7 @@ RULES = (
             OFF_POLICY: REPLAY_LIMITS,
         },
         persistence=k_of_n(3, 3),
-        asks_about=("reward-crash",),
+        asks_about=("at-ceiling", "reward-crash"),
         at_end=True,
         ranks_causes=True,
         causes=(

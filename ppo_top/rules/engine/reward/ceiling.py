@@ -1,4 +1,4 @@
-"""Whether a reward sits at its ceiling: the environment's known one, 1, or its own best."""
+"""Whether a reward sits at its ceiling: the one that is set, 1, or its own best; or is solved."""
 
 from __future__ import annotations
 
@@ -23,6 +23,8 @@ def is_at_ceiling(reward: RewardMeasures) -> bool:
     history = reward.history
     if history.count < SETTLED_POINTS:
         return False
+    if reward.ceiling is None and is_solved(reward):
+        return True
     is_share = SUCCESS_HIGHEST <= history.high <= 1.0 and history.low >= 0.0
     if reward.ceiling is not None or is_share:
         newest = history.newest(SETTLED_POINTS)
@@ -38,3 +40,19 @@ def is_at_ceiling(reward: RewardMeasures) -> bool:
         return False
     rows = max(SETTLED_POINTS, reward.source.same + 1)
     return reward.source.episodes_in(rows) >= SETTLED_EPISODES
+
+
+def is_solved(reward: RewardMeasures) -> bool:
+    """Whether the newest rewards are those from which a known environment counts as solved.
+
+    Where returns exceed what it can give, or began above that, something scales or shapes them.
+    """
+    known, history = reward.environment, reward.history
+    if known is None or not reward.smooth >= known.solved:
+        return False
+    if known.most is None or known.most <= 0.0:
+        are_its_own = reward.baseline < known.solved
+    else:
+        are_its_own = history.high <= known.most
+    newest = history.newest(SETTLED_POINTS)
+    return are_its_own and min(median(newest), sum(newest) / len(newest)) >= known.solved

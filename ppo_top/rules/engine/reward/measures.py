@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from typing import Self
 
+from ppo_top.catalogue import KnownEnvironment
 from ppo_top.model import NO_STEP, UNKNOWN_SAMPLE, UNKNOWN_TIME, Mark, Sample
 from ppo_top.rules.engine.history import TREND_VALUES, History
 from ppo_top.rules.engine.reward.episode_blocks import RewardPoint
@@ -65,10 +66,15 @@ class RewardMeasures:
     """
 
     def __init__(
-        self, history: History, ceiling: float | None, sample: Sample = UNKNOWN_SAMPLE
+        self,
+        history: History,
+        ceiling: float | None,
+        sample: Sample = UNKNOWN_SAMPLE,
+        environment: KnownEnvironment | None = None,
     ) -> None:
         self.history = history
         self.ceiling = ceiling
+        self.environment = environment
         self.source = RewardPoints(sample)
         self.notable_best_count = 0
         self._reset()
