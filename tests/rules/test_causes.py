@@ -36,6 +36,7 @@ from tests.support.drawn_runs import (
     GRPO_COLUMNS,
     HEALTHY_COLUMNS,
     OFF_POLICY_COLUMNS,
+    SB3_TAGS,
     VALUE_BASED_COLUMNS,
     DrawnColumns,
     draw_rows,
@@ -606,7 +607,7 @@ def test_the_cause_of_the_finding_that_explains_most_decides() -> None:
 def test_a_run_that_logs_its_updates_is_trained() -> None:
     """Without losses in the log, its KL and clip fraction are as good a sign."""
     silent: DrawnColumns = {name: CTRL_COLUMNS[name] for name in ("reward_mean", "ep_len")}
-    about = Profile(trainer_id="sb3", family="on-policy")
+    about = Profile("sb3", "on-policy", tags=SB3_TAGS)
     assert "no loss logged" in facts_at_end(silent, about=about)
     for name in ("approx_kl", "clip_fraction", "value_loss"):
         logged = {**silent, name: CTRL_COLUMNS[name]}

@@ -18,7 +18,7 @@ from ppo_top.model import Mark, Profile, Row, Sample, Severity
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
-from tests.support.drawn_runs import gauss
+from tests.support.drawn_runs import SB3_TAGS, gauss
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
 
 WARN, CRIT = Severity.WARN, Severity.CRIT
@@ -255,7 +255,7 @@ def test_a_rise_that_was_seen_is_not_denied_again() -> None:
 @pytest.mark.parametrize(("rows", "said"), [(9, False), (12, True)])
 def test_a_run_that_ended_without_any_loss_was_never_trained(rows: int, said: bool) -> None:
     """Until then, a trainer that logs losses may still be collecting."""
-    judge = Judge(Profile("sb3", "value-based", algo="DQN"))
+    judge = Judge(Profile("sb3", "value-based", algo="DQN", tags=SB3_TAGS))
     for row in range(rows):
         judge.add_row(update(row, 20.0 + gauss(row, 2.0), exploration_rate=0.05))
     assert "not-training" not in {f.rule for f in judge.findings}
@@ -264,15 +264,20 @@ def test_a_run_that_ended_without_any_loss_was_never_trained(rows: int, said: bo
 
 
 @pytest.mark.parametrize(
-    ("reward", "speed", "said"),
-    [("episodic_return", "SPS", False), ("charts/episodic_return", "charts/SPS", True)],
+    ("trainer", "reward", "other", "said"),
+    [
+        ("cleanrl", "episodic_return", "SPS", False),
+        ("cleanrl", "charts/episodic_return", "charts/SPS", True),
+        ("sb3", "r", "eval/mean_reward", False),
+        ("sb3", "rollout/ep_rew_mean", "eval/mean_reward", True),
+    ],
 )
-def test_a_console_that_never_prints_losses_does_not_say_that_none_is_trained(
-    reward: str, speed: str, said: bool
+def test_a_log_that_never_holds_losses_does_not_say_that_none_is_trained(
+    trainer: str, reward: str, other: str, said: bool
 ) -> None:
-    """CleanRL prints returns and the speed; its losses are in the event file only."""
-    tags = {"reward_mean": reward, "fps": speed}
-    judge = Judge(Profile("cleanrl", "unknown", tags=tags))
+    """CleanRL's console has returns and the speed, SB3's monitors and evaluations returns only."""
+    tags = {"reward_mean": reward, "fps": other}
+    judge = Judge(Profile(trainer, "unknown", tags=tags))
     for row in range(120):
         judge.add_row(update(row, 20.0 + gauss(row, 2.0), fps=1000.0))
     assert ("not-training" in {f.rule for f in judge.findings}) is said

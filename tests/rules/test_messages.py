@@ -17,6 +17,7 @@ from tests.rules.specifications_replay import NO_LOSS
 from tests.rules.test_rule_cases import ALL_CASES, about
 from tests.support.drawn_runs import (
     HEALTHY_COLUMNS,
+    SB3_TAGS,
     TRAINER_BY_FAMILY,
     DrawnColumns,
     draw_rows,
@@ -49,7 +50,8 @@ class Words:
         }
         config = {**self.config, **(self.differs_config if differs else {})}
         trainer = self.trainer or TRAINER_BY_FAMILY[self.family]
-        profile = Profile(trainer, self.family, config, samples={"reward_mean": UPDATE_MEANS})
+        samples = {"reward_mean": UPDATE_MEANS}
+        profile = Profile(trainer, self.family, config, samples=samples, tags=SB3_TAGS)
         found = findings(profile, draw_rows(columns))
         return "\n".join(each.message for each in found if each.rule == self.rule)
 

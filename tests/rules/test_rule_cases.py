@@ -14,6 +14,7 @@ from tests.rules import cases, cases_llm
 from tests.rules.cases import RuleCase
 from tests.support.drawn_runs import (
     HEALTHY_COLUMNS,
+    SB3_TAGS,
     TRAINER_BY_FAMILY,
     draw_rows,
     findings,
@@ -34,7 +35,8 @@ they have tests of their own."""
 def about(case: RuleCase) -> Profile:
     """The profile of a case."""
     trainer = case.trainer or TRAINER_BY_FAMILY[case.family]
-    return Profile(trainer, case.family, case.config, samples={"reward_mean": Sample("update")})
+    samples = {"reward_mean": Sample("update")}
+    return Profile(trainer, case.family, case.config, samples=samples, tags=SB3_TAGS)
 
 
 @pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)

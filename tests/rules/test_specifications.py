@@ -21,7 +21,7 @@ from tests.rules import (
     specifications_value,
 )
 from tests.rules.specifications import Contrast
-from tests.support.drawn_runs import HEALTHY_COLUMNS, TRAINER_BY_FAMILY
+from tests.support.drawn_runs import HEALTHY_COLUMNS, SB3_TAGS, TRAINER_BY_FAMILY
 
 PAIRS = (
     *specifications_step.PAIRS,
@@ -48,7 +48,7 @@ def reached(pair: Contrast, *, differs: bool) -> Severity | int:
     count = (pair.otherwise_count if differs else None) or pair.count
     goal = (differs and pair.otherwise_goal) or pair.goal
     log = (pair.otherwise_log if differs else None) or pair.log
-    about = Profile(trainer, pair.family, config, goal=goal)
+    about = Profile(trainer, pair.family, config, goal=goal, tags=SB3_TAGS)
     return log.severity(pair.rule, about, columns, count)
 
 

@@ -130,6 +130,10 @@ TRAINER_BY_FAMILY = {
 }
 
 
+SB3_TAGS = {"reward_mean": "rollout/ep_rew_mean"}
+"""concept -> tag, as the logger of Stable-Baselines3 writes it."""
+
+
 def _cell(column: DrawnColumn, number: int) -> float | None:
     if callable(column):
         return column(number)

@@ -87,12 +87,12 @@ class RuleContext(LoggedRun):
 
     @property
     def should_log_losses(self) -> bool:
-        """Whether the trainer logs losses beside tags such as these: CleanRL prints none."""
-        beside = self.facts.get("logs-losses")
-        tags = self.profile.tags.values()
-        return beside == "yes" or (
-            beside is not None and any(tag.startswith(beside) for tag in tags)
-        )
+        """Whether the trainer logs losses beside tags such as these.
+
+        CleanRL prints none; SB3's monitors and evaluations.npz hold nothing of updates.
+        """
+        beside = tuple(self.facts.get("logs-losses", "").split())
+        return any(tag.startswith(beside) for tag in self.profile.tags.values())
 
     @property
     def falling(self) -> bool:
