@@ -1,0 +1,161 @@
+"""The files of one format that are one source of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from operator import itemgetter
+from pathlib import PurePath
+
+from ppo_top.catalogue import (
+    ROW_PER_EPISODE,
+    UNKNOWN_TRAINER,
+    Meaning,
+    Trainer,
+    facts_about,
+    identify,
+    meaning,
+    reward_by_name,
+)
+from ppo_top.model import HEAD_ROWS, Series
+from ppo_top.runs.grouping.locations import EVALUATION_NAME
+from ppo_top.runs.grouping.rotation import goes_on, rotation
+from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
+from ppo_top.runs.sources.source import SourceState
+
+CUT_MARK = "..."
+"""The end of a key that was too long for Stable-Baselines3's table."""
+
+
+class SourceChain:
+    """The files of one format in one folder, or of one rotated log, in order of creation.
+
+    A resumed run leaves several, which are one source of the run.
+    """
+
+    def __init__(
+        self,
+        sources: list[SourceState],
+        full_names: Mapping[str, str],
+        user_tags: Mapping[str, str],
+    ) -> None:
+        self.sources = sources
+        self.full_names = full_names
+        self.user_tags = user_tags
+
+    @property
+    def key(self) -> str:
+        """The key of the first file, which names the chain."""
+        return self.sources[0].key
+
+    @cached_property
+    def tags(self) -> list[str]:
+        """All tags, sorted: the choice of streams must not depend on the order of arrival."""
+        return sorted({tag for source in self.sources for tag in source.series})
+
+    @cached_property
+    def trainer(self) -> Trainer:
+        """The trainer that wrote it, by its tags."""
+        names = (self.full_names.get(tag, tag) for tag in self.tags)
+        settings = (key for source in self.sources for key in source.config)
+        plain = {key.replace("/", ".").rpartition(".")[2] for key in settings}
+        return identify(names, {source.format for source in self.sources}, plain)
+
+    @cached_property
+    def rows_are_episodes(self) -> bool:
+        """Whether a row is one episode's, whatever else it holds."""
+        return ROW_PER_EPISODE in facts_about(self.trainer.id)
+
+    @cached_property
+    def meanings(self) -> dict[str, Meaning]:
+        """tag -> meaning, for known tags."""
+        found = {}
+        for tag in self.tags:
+            known = meaning(self.trainer, self.full_names.get(tag, tag), self.user_tags)
+            if known is not None and known.either_sign:
+                known = settle_sign(known, self._first_values(tag))
+            if known is not None:
+                found[tag] = known._replace(per_episode=known.per_episode or self.rows_are_episodes)
+        self._counts.settle(found)
+        settle_by_others(found, self.tags, is_known=self.trainer is not UNKNOWN_TRAINER)
+        if all(known.concept != "reward_mean" for known in found.values()):
+            found |= self._users_reward()
+        return found
+
+    def is_settled(self) -> bool:
+        """Whether no count so far has turned out to be that of each episode, or of each batch."""
+        return self._counts.are_settled(self.meanings)
+
+    @property
+    def has_open_counts(self) -> bool:
+        """Whether only values show what a count is of."""
+        return self._counts.are_open(self.meanings)
+
+    @property
+    def _counts(self) -> OpenCounts:
+        counts_rows = any(source.counts_updates for source in self.sources)
+        return OpenCounts(self._first_values, counts_rows=counts_rows)
+
+    def _first_values(self, tag: str) -> Sequence[float]:
+        """The first values of a tag, also where its oldest points have been dropped."""
+        heads = (source.facts.heads.get(tag) for source in self.sources)
+        return next((head.values[:HEAD_ROWS] for head in heads if head is not None), ())
+
+    def _users_reward(self) -> dict[str, Meaning]:
+        """The tag that a user's own callback seems to log the reward under, and its meaning."""
+        guesses = [(tag, reward_by_name(self.trainer, tag)) for tag in self.tags]
+        named = [(guess.priority, tag, guess) for tag, guess in guesses if guess is not None]
+        return {tag: guess for _, tag, guess in sorted(named, key=itemgetter(0, 1))[:1]}
+
+    def parts(self, tag: str) -> list[Series]:
+        """The series of a tag, file by file."""
+        return [source.series[tag] for source in self.sources if tag in source.series]
+
+    @property
+    def sort_key(self) -> tuple[int, bool, int, int, str]:
+        """Best first: by the format's rank, training before evaluation, close to the run's folder.
+
+        add_scalars and Keras put both into folders of their own, under the same tag.
+        """
+        first, path = self.sources[0], PurePath(self.key)
+        length = first.points if first.source.format.cumulative else 0
+        is_evaluation = bool(EVALUATION_NAME.search(path.parent.name))
+        return -first.rank, is_evaluation, -length, len(path.parts), self.key
+
+
+def source_chains(sources: Iterable[SourceState], own: Mapping[str, str]) -> list[SourceChain]:
+    """The chains of a run's sources; `own` are the user's aliases: tag -> concept."""
+    grouped: dict[tuple[str, str], list[SourceState]] = {}
+    for source in sources:
+        if source.series:
+            chained = source.source.format.chained
+            location = str(PurePath(source.key).parent) if chained else rotation(source.key)[0]
+            grouped.setdefault((location, source.format), []).append(source)
+    states = [chain for group in grouped.values() for chain in _in_order(group)]
+    whole = _full_names(tag for group in states for source in group for tag in source.series)
+    return [SourceChain(group, whole, own) for group in states]
+
+
+def _in_order(sources: Iterable[SourceState]) -> list[list[SourceState]]:
+    """Files in order of creation, divided where a log does not continue the one before it."""
+    found: list[list[SourceState]] = []
+    for source in sorted(sources, key=lambda each: each.creation_order):
+        before = found[-1][-1].facts if found else None
+        if before is not None and (source.source.format.chained or goes_on(before, source.facts)):
+            found[-1].append(source)
+        else:
+            found.append([source])
+    return found
+
+
+def _full_names(tags: Iterable[str]) -> dict[str, str]:
+    """Truncated key -> full key, if exactly one key of another source fits."""
+    known = sorted(set(tags))
+    cut = [tag for tag in known if tag.endswith(CUT_MARK)]
+    whole = {}
+    for tag in cut:
+        stem = tag.removesuffix(CUT_MARK)
+        fits = [other for other in known if other.startswith(stem) and other not in cut]
+        if len(fits) == 1:
+            whole[tag] = fits[0]
+    return whole
