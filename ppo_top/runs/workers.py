@@ -17,7 +17,6 @@ from contextlib import suppress
 from copy import copy
 from typing import IO, TYPE_CHECKING, Any
 
-from ppo_top.model import SourceFacts
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.evaluation import ClosedRun
 from ppo_top.runs.judge_run import judge_run
@@ -299,7 +298,6 @@ def _unjudged(run: Run) -> UnjudgedRun:
     for state in run.sources.values():
         plain = copy(state)
         plain.source = state.source._replace(format=state.source.format.without_parser())
-        plain.facts = SourceFacts()
         sources.append(plain)
     return UnjudgedRun(run.id, run.name, run.path, run.joined_by, sources)
 

@@ -93,13 +93,26 @@ def write_drawn_run(folder: Path, seed: int) -> None:
             log.write(json.dumps(row) + "\n")
 
 
+def write_own_script(folder: Path, sign: float) -> None:
+    """A run whose first values tell what is logged, in a console that was rotated once."""
+    folder.mkdir(parents=True)
+    lines = [
+        f"step: {1000 * row} reward: {0.5 * row} entropy_loss: {sign * (0.69 - 0.002 * row)}"
+        for row in range(1, 200)
+    ]
+    (folder / "train.log.1").write_text("\n".join(lines[:120]) + "\n")
+    (folder / "train.log").write_text("\n".join(lines[120:]) + "\n")
+
+
 def many_runs(folder: Path) -> Path:
-    """Shipped runs, a dozen of the corpus and drawn ones, all of them over."""
+    """Shipped runs, a dozen of the corpus, drawn ones and own scripts, all of them over."""
     shutil.copytree(DEMO_LOGS_FOLDER, folder)
     for run in corpus_sample(12):
         shutil.copytree(run, folder / run.name)
     for seed in range(8):
         write_drawn_run(folder / f"drawn_{seed}", seed)
+    for number, sign in enumerate((-1.0, 1.0)):
+        write_own_script(folder / f"own_{number}", sign)
     age(folder)
     return folder
 
