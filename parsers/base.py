@@ -99,6 +99,9 @@ class Format(NamedTuple):
     """Files in one folder continue each other: a resumed run adds a file."""
     cumulative: bool = False
     """Each file holds the whole history, so the longest is the newest."""
+    per_environment: bool = False
+    """Each file (`3.monitor.csv`) counts the steps of one of the environments that a training runs
+    side by side, whose numbers their names begin with."""
     by_lines: bool = False
     """Its records are lines, written whole: one without a line end counts once the file has been
     quiet for a while."""

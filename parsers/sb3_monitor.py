@@ -2,7 +2,9 @@
 
 The first line is `#{"t_start": <unix seconds>, "env_id": ...}` (older ones have a blank after the
 hash), then the header `r,l,t` (return,
-length, seconds since t_start; more columns may follow). The step is the sum of the lengths.
+length, seconds since t_start; more columns may follow). The step is the sum of the lengths; of
+Atari games it is a quarter of that: the monitor stands below the wrapper that repeats each action
+four times (`AtariWrapper`, `make_atari_env`), so that it counts frames.
 """
 
 from __future__ import annotations
@@ -22,6 +24,9 @@ _MAX_ROW_BYTES = 1 << 20
 _NUMBER = r"[-+.\de]+"
 """Rows of nothing else but for the length, which are most, are read column by column."""
 
+_FRAMES_A_STEP = 4
+"""What `frame_skip` is of SB3's and Baselines' wrappers of Atari games."""
+
 
 class MonitorParser(RowParser):
     """Reads the episodes of one environment."""
@@ -31,7 +36,9 @@ class MonitorParser(RowParser):
         self._start_time = UNKNOWN_TIME
         self._tags: list[str] = []
         self._plain_rows: re.Pattern[str] | None = None
-        self._step = 0
+        self._length = 0
+        """The sum of the episodes' lengths."""
+        self._frames_a_step = 1
 
     @property
     def _expects_row(self) -> bool:
@@ -47,11 +54,12 @@ class MonitorParser(RowParser):
         except ValueError:
             return False
         lengths = list(map(int, cells[1::width]))
-        if self._step + sum(lengths) >= 2**63:
+        if self._length + sum(lengths) >= 2**63:
             return False
-        steps = array("q", accumulate(lengths, initial=self._step))[1:]
+        ends = list(accumulate(lengths, initial=self._length))[1:]
+        self._length = ends[-1]
+        steps = array("q", [end // self._frames_a_step for end in ends])
         times = array("d", [self._start_time + seconds for seconds in columns[2]])
-        self._step = steps[-1]
         for tag, values in zip(self._tags, columns, strict=True):
             self._builder.add_column(tag, steps, times, values)
         return True
@@ -83,18 +91,20 @@ class MonitorParser(RowParser):
             self._start_time = float(start) if abs(start) < 1e12 else UNKNOWN_TIME
         if isinstance(found.get("env_id"), str):
             self._config["env_id"] = found["env_id"]
+            self._frames_a_step = _FRAMES_A_STEP if "NoFrameskip" in found["env_id"] else 1
 
     def _add_episode(self, cells: list[str]) -> bool:
         if not self._tags or len(cells) < len(self._tags):
             return False
         values = [parse_number(cell) for cell in cells]
         length, since = as_step(values[1]), values[2]
-        if length is None or length < 0 or since is None or self._step + length >= 2**63:
+        if length is None or length < 0 or since is None or self._length + length >= 2**63:
             return False
-        self._step += length
+        self._length += length
+        step = self._length // self._frames_a_step
         for tag, value in zip(self._tags, values, strict=False):
             if value is not None:
-                self._builder.add_point(tag, self._step, self._start_time + since, value)
+                self._builder.add_point(tag, step, self._start_time + since, value)
         return True
 
 
@@ -112,6 +122,7 @@ FORMAT = Format(
     claim_order=10,
     precedence=40,
     parser=MonitorParser,
+    per_environment=True,
     by_lines=True,
     kept_open=True,
 )

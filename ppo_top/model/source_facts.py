@@ -21,11 +21,11 @@ class Head(NamedTuple):
 class SourceFacts:
     """What grouping knows of a source; the same however its bytes were cut.
 
-    `version` grows with each change, `rows` is the number of points of the longest series and
-    `start` the time of the first point (unix seconds, NaN without a clock). `printed` are paths and
-    names of runs that a console printed, `lines` how many lines were looked through for them.
-    `title` is what a tracker calls the run. `has_last_words`: the log holds evidence or an end, by
-    which it counts without any point.
+    `version` grows with each change, `rows` is the number of points of the longest series, `start`
+    the time of the first point and `end` that of the newest (unix seconds, NaN without a clock).
+    `printed` are paths and names of runs that a console printed, `lines` how many lines were looked
+    through for them. `title` is what a tracker calls the run. `has_last_words`: the log holds
+    evidence or an end, by which it counts without any point.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class SourceFacts:
         lines: int = 0,
         version: int = 0,
         title: str = "",
+        end: float = float("nan"),
     ) -> None:
         self.heads = {} if heads is None else heads
         self.rows = rows
@@ -47,6 +48,7 @@ class SourceFacts:
         self.lines = lines
         self.version = version
         self.title = title
+        self.end = end
 
     def replace(self, other: SourceFacts) -> None:
         """Take over what was found when the file was read again."""
@@ -55,7 +57,7 @@ class SourceFacts:
         if not same or self.start != other.start or self.has_last_words != other.has_last_words:
             self.version += 1
         self.heads, self.printed, self.start = other.heads, other.printed, other.start
-        self.rows, self.lines = other.rows, other.lines
+        self.rows, self.lines, self.end = other.rows, other.lines, other.end
         self.has_last_words, self.title = other.has_last_words, other.title
 
     def set_title(self, title: str) -> None:
@@ -68,6 +70,8 @@ class SourceFacts:
         if length > self.rows:
             self.version += self.rows < HEAD_ROWS
             self.rows = length
+        if points.times[-1] == points.times[-1]:
+            self.end = points.times[-1]
         head = self.heads.get(points.tag)
         if head is None:
             if len(self.heads) >= MAX_HEAD_TAGS:

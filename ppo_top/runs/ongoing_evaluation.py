@@ -250,5 +250,5 @@ def _make_profile(
         goal=settings.goal,
         samples={stream.concept: stream.sample for stream in selection.streams},
         tags={stream.concept: stream.tag for stream in selection.streams},
-        first_step=next((series.steps[0] for series in selection.clock_series), None),
+        first_step=selection.first_step,
     )

@@ -17,7 +17,7 @@ from ppo_top.model import Axis, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.rows.row_merge import ConceptStream
 from ppo_top.runs.rows.segments import StepMapping
-from ppo_top.runs.rows.timeline import EVALUATION_PREFIXES
+from ppo_top.runs.rows.timeline import is_of_evaluation
 from ppo_top.runs.sources.source import SourceState
 from ppo_top.runs.sources.source_chain import SourceChain, source_chains
 
@@ -36,6 +36,8 @@ class SourceSelection(NamedTuple):
     """The series whose steps show where the run was resumed."""
     has_times: bool
     """Whether that series has times."""
+    first_step: int | None
+    """The run's step at its first point."""
     axis: Axis
     """What its steps are."""
     trainer: Trainer
@@ -45,9 +47,13 @@ class SourceSelection(NamedTuple):
     """(chain, main chain, whether they count the same), where only their lengths show that."""
     open_chains: tuple[SourceChain, ...] = ()
     """Those with a count of which it is not known yet whether it is each episode's or batch's."""
+    environments: tuple[tuple[SourceChain, int], ...] = ()
+    """(chain, how many environments take as many steps as it logs)"""
 
     def is_current(self) -> bool:
         """Whether the same choice would be made now."""
+        if any(chain.environments != count for chain, count in self.environments):
+            return False
         return all(chain.is_settled() for chain in self.open_chains) and all(
             _has_same_length(chain, main) is same for chain, main, same in self.uncertain_chains
         )
@@ -61,13 +67,16 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
     chains = sorted(source_chains(sources, own_names), key=lambda chain: chain.sort_key)
     main = _main_chain(chains)
     if main is None:
-        return SourceSelection((), (), False, Axis.STEP, identify(()), {})
+        return SourceSelection((), (), False, None, Axis.STEP, identify(()), {})
     streams = [
         stream
         for chain in (main, *(c for c in chains if c is not main))
         for stream in _streams(chain, main)
     ]
     chosen = _with_reward(_best_streams(streams, chains, main)[:MAX_STREAMS])
+    if all(is_of_evaluation(each.concept) for each in chosen if not each.per_episode):
+        for each in chosen:
+            each.per_episode = False  # no update that they could be put together for
     clock = main.parts(min(main.tags, key=lambda tag: (main.parts(tag)[0].steps[0], tag)))
     others = [chain for chain in chains if chain is not main and not _is_episodic(chain)]
     uncertain = [chain for chain in others if _shared_series(chain, main) is None]
@@ -75,6 +84,7 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         tuple(chosen),
         tuple(clock),
         clock[0].times[0] == clock[0].times[0],
+        clock[0].steps[0] * main.environments,
         Axis.UPDATE if main.sources[-1].counts_updates else Axis.STEP,
         _main_trainer(main, chains, chosen),
         {
@@ -86,16 +96,20 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         },
         tuple((chain, main, _has_same_length(chain, main)) for chain in uncertain),
         tuple(chain for chain in chains if chain.has_open_counts),
+        tuple((chain, chain.environments) for chain in chains),
     )
 
 
 def _main_chain(chains: Sequence[SourceChain]) -> SourceChain | None:
-    """The chain that defines the run's steps: the best-ranked, with most metrics, with rewards."""
+    """The chain that defines the run's steps: the best-ranked, with most metrics, with rewards.
 
-    def richness(chain: SourceChain) -> tuple[int, int, int, bool]:
-        count = len(chain.meanings)
-        has_reward = any(known.concept == "reward_mean" for known in chain.meanings.values())
-        return min(count, 3), -chain.sort_key[0], count, has_reward
+    One of evaluations alone does so only if there is no other.
+    """
+
+    def richness(chain: SourceChain) -> tuple[bool, int, int, int, bool]:
+        count, concepts = len(chain.meanings), {each.concept for each in chain.meanings.values()}
+        has_training = not all(map(is_of_evaluation, concepts))
+        return has_training, min(count, 3), -chain.sort_key[0], count, "reward_mean" in concepts
 
     return max(chains, key=richness, default=None)
 
@@ -103,8 +117,12 @@ def _main_chain(chains: Sequence[SourceChain]) -> SourceChain | None:
 def _main_trainer(
     main: SourceChain, chains: Sequence[SourceChain], chosen: Iterable[ConceptStream]
 ) -> Trainer:
-    """The first known trainer; its family by what is logged, if its tags do not tell."""
-    trainers = (chain.trainer for chain in (main, *chains))
+    """The first known trainer; its family by what is logged, if its tags do not tell.
+
+    A log of episodes alone may be any trainer's.
+    """
+    in_order = sorted((main, *chains), key=lambda chain: chain.rows_are_episodes)
+    trainers = (chain.trainer for chain in in_order)
     found = next((each for each in trainers if each is not UNKNOWN_TRAINER), main.trainer)
     if found.family != UNKNOWN_FAMILY:
         return found
@@ -129,6 +147,7 @@ def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
             stream.scale, stream.offset = known.scale, known.offset
             stream.per_episode, stream.zero_missing = known.per_episode, known.zero_missing
             stream.sample, stream.step_mapping = known.sample, mapping
+            stream.step_scale = chain.environments
             streams.append(stream)
     return streams
 
@@ -156,7 +175,7 @@ def _best_streams(
 
 def _with_reward(streams: list[ConceptStream]) -> list[ConceptStream]:
     """The same streams; if only evaluations log a reward, theirs is the one that is judged."""
-    if all(each.concept.startswith(EVALUATION_PREFIXES) for each in streams):
+    if all(is_of_evaluation(each.concept) for each in streams):
         for each in streams:
             if each.concept == "eval_reward_mean":
                 each.concept, each.sample = "reward_mean", Sample("evaluation")
@@ -191,11 +210,7 @@ def _is_episodic(chain: SourceChain) -> bool:
 
 
 def _has_same_length(chain: SourceChain, main: SourceChain) -> bool:
-    last, reference = _last_step(chain), _last_step(main)
+    last, reference = chain.last_step, main.last_step
     if not reference or not last:
         return last == reference
     return SAME_STEPS_RATIO[0] <= last / reference <= SAME_STEPS_RATIO[1]
-
-
-def _last_step(chain: SourceChain) -> int:
-    return max(part.steps[-1] for tag in chain.tags for part in chain.parts(tag))

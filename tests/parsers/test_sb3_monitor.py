@@ -83,6 +83,15 @@ def test_the_old_baselines_write_a_blank_after_the_hash() -> None:
     assert (read.steps("r"), read.config) == ([10], {"env_id": "CartPole-v1"})
 
 
+@pytest.mark.parametrize("rows", [1, 100], ids=["one_by_one", "at_once"])
+def test_the_frames_of_an_atari_game_are_four_a_step(rows: int) -> None:
+    """Their monitor is below the wrapper that repeats actions; lengths stay as they are logged."""
+    log = HEAD.replace(b"CartPole-v1", b"PongNoFrameskip-v4") + b"-21.0,3057,12.5,0\n" * rows
+    read = parse_every_way(MonitorParser, log)
+    assert read.steps("r") == [3057 * number // 4 for number in range(1, rows + 1)]
+    assert read.values("l") == [3057.0] * rows
+
+
 def test_what_is_a_monitor() -> None:
     """The heading tells it from other CSV files."""
     assert sb3_monitor.claims("0.monitor.csv", HEAD) is True

@@ -289,16 +289,31 @@ def by_blocks(rows: RowMerger, max_rows: int) -> list[tuple[object, ...]]:
     return found
 
 
-@example([(0, 0.0, NAN), (2, 0.0, NAN), (-1, 0.0, NAN)], [1], 2)  # not far enough for a restart
-@given(STEP_SERIES, st.lists(st.integers(1, 4), min_size=1, max_size=4), st.integers(2, 40))
+@example([(0, 0.0, NAN), (2, 0.0, NAN), (-1, 0.0, NAN)], [1], "a", 1, 2)  # too near for a restart
+@given(
+    STEP_SERIES,
+    st.lists(st.integers(1, 4), min_size=1, max_size=4),
+    st.sampled_from(["a", "aab", "ab"]),
+    st.integers(1, 3),
+    st.integers(2, 40),
+)
 def test_rows_by_columns_are_the_rows_one_by_one(
-    points: list[tuple[int, float, float]], every: list[int], max_rows: int
+    points: list[tuple[int, float, float]],
+    every: list[int],
+    sources: str,
+    step_scale: int,
+    max_rows: int,
 ) -> None:
-    """Frequent and rare metrics, restarts, repeated steps, NaN."""
+    """Frequent and rare metrics, of one source or two, restarts, repeated steps, NaN."""
     parts = [drawn_series(points, each) for each in every]
 
     def merger() -> RowMerger:
-        streams = [make_stream(f"m{at}", part, scale=at - 1.0) for at, part in enumerate(parts)]
+        streams = [
+            make_stream(f"m{at}", part, source=sources[at % len(sources)], scale=at - 1.0)
+            for at, part in enumerate(parts)
+        ]
+        for stream in streams:
+            stream.step_scale = step_scale
         return RowMerger(streams, parts[:1])
 
     one_by_one = [(row.key, row.time, row.values, row.points) for row in read_all(merger())]
@@ -312,3 +327,18 @@ def test_a_plain_log_is_read_by_columns() -> None:
     rows.refresh()
     block = rows.pop_block((0, 0), 64)
     assert block is not None and list(block.steps) == list(range(64))
+
+
+def test_a_log_is_read_by_columns_up_to_the_next_point_of_another() -> None:
+    """Episodes, say, up to the next evaluation; after the last one, once nothing waits for more."""
+    episodes, evaluations = series(*((step, 0.5) for step in range(100))), series((60, 9.0))
+    rows = RowMerger([make_stream("a", episodes), make_stream("b", evaluations, source="e")])
+    rows.refresh()
+    block = rows.pop_block((0, 0), 64)
+    assert block is not None and list(block.steps) == list(range(60))
+    assert rows.pop_block((0, 60), 64) is None
+    assert rows.merge_row((0, 60)).values == {"a": 0.5, "b": 9.0}
+    assert rows.pop_block((0, 61), 64) is None
+    rows.lagging.add("e")
+    block = rows.pop_block((0, 61), 64)
+    assert block is not None and list(block.steps) == list(range(61, 99))

@@ -169,18 +169,82 @@ def test_a_source_that_cannot_be_aligned_is_kept_but_not_judged() -> None:
     assert f"{TAG_PREFIX}gpu" not in selected_sources(select_sources([EVENTS_SOURCE, other], {}))
 
 
+def merged_steps(found: SourceSelection) -> dict[int, set[str]]:
+    """The steps of all rows, and the metrics of each."""
+    merger = RowMerger(found.streams, found.clock_series)
+    merger.refresh()
+    rows = {}
+    while (key := merger.next_key()) is not None:
+        rows[key[1]] = merger.merge_row(key).values.keys() & {"reward_mean", "eval_reward_mean"}
+    return rows
+
+
 def test_whatever_a_monitor_notes_of_an_episode_is_the_episodes() -> None:
     """Columns of info_keywords beside the trainer's own log do not turn episodes into updates."""
     episodes = [(step, 1.0) for step in range(100, 6200, 100)]
     tags = {"r": episodes, "l": episodes, "is_success": episodes, "apples": episodes}
     found = select_sources([CSV_SOURCE, source("a/0.monitor.csv", "sb3-monitor", tags)], {})
     assert {"success_rate", f"{TAG_PREFIX}apples"} <= selected_sources(found).keys()
-    merger = RowMerger(found.streams, found.clock_series)
-    merger.refresh()
-    steps = []
-    while (key := merger.next_key()) is not None:
-        steps.append(merger.merge_row(key).key[1])
-    assert steps == [2048, 4096, 6144]
+    assert list(merged_steps(found)) == [2048, 4096, 6144]
+
+
+def monitor(name: str, start: float = 0.0, episodes: int = 4) -> SourceState:
+    """The monitor of one environment: episodes of 100 steps, which take 100 seconds each."""
+    points = [(100 * number, 1.0) for number in range(1, episodes + 1)]
+    made = source(f"a/{name}", "sb3-monitor", {"r": points, "l": points}, clock=True)
+    made.facts.rows = episodes
+    made.facts.start, made.facts.end = start + 100.0, start + 100.0 * episodes
+    return made
+
+
+EVALUATIONS = source(
+    "a/evaluations.npz",
+    "sb3-evaluations",
+    {name: [(250, 1.0), (1000, 2.0)] for name in ("eval/mean_reward", "eval/std_reward")},
+)
+
+
+def test_environments_side_by_side_take_steps_at_once() -> None:
+    """Each monitor counts those of its own environment; the training's are all of theirs."""
+    names = [f"{number}.monitor.csv" for number in range(4)]
+    found = select_sources([monitor(name) for name in names], {})
+    assert list(merged_steps(found)) == [400, 800, 1200, 1600]
+    assert found.first_step == 400
+
+
+def test_environments_one_after_the_other_take_their_own_steps() -> None:
+    """Trainings in a row may be numbered, too."""
+    found = select_sources([monitor("0.monitor.csv"), monitor("1.monitor.csv", start=500.0)], {})
+    assert list(merged_steps(found)) == [100, 200, 300, 400]
+
+
+def test_a_monitor_of_another_name_is_no_environment_beside() -> None:
+    """Such as that of the evaluation."""
+    found = select_sources([monitor("0.monitor.csv"), monitor("eval.monitor.csv")], {})
+    assert list(merged_steps(found)) == [100, 200, 300, 400]
+
+
+def test_another_environment_that_is_found_later_changes_the_choice() -> None:
+    """Its first episodes may still be read when the first choice is made."""
+    late = monitor("1.monitor.csv", start=500.0)
+    found = select_sources([monitor("0.monitor.csv"), late], {})
+    assert found.is_current()
+    late.facts.start = 100.0
+    assert not found.is_current()
+
+
+def test_episodes_are_rows_where_only_evaluations_stand_beside_them() -> None:
+    """rl-baselines3-zoo leaves monitors and evaluations.npz: too few rows to judge by."""
+    found = select_sources([monitor("0.monitor.csv"), monitor("1.monitor.csv"), EVALUATIONS], {})
+    assert merged_steps(found) == {
+        200: {"reward_mean"},
+        250: {"eval_reward_mean"},
+        400: {"reward_mean"},
+        600: {"reward_mean"},
+        800: {"reward_mean"},
+        1000: {"eval_reward_mean"},
+    }
+    assert found.trainer.id == "sb3"
 
 
 def test_a_run_without_points_has_no_streams() -> None:

@@ -187,11 +187,11 @@ def test_warming_up_counts_updates(tmp_path: Path) -> None:
 
 
 def test_the_age_of_a_finding_counts_no_evaluations() -> None:
-    """The reward is at its ceiling since an evaluation, and one update after it."""
+    """The task is solved since six updates, between which an evaluation stands."""
     view = make_run_view(demo("sb3_cartpole"))
     (ceiling,) = (each for each in view.open_findings if each.finding.rule == "at-ceiling")
-    assert (ceiling.updates, ceiling.share) == (1, 1 / 40)
-    assert len(view.timeline) - ceiling.finding.since.row == 2
+    assert (ceiling.updates, ceiling.share) == (6, 6 / 40)
+    assert len(view.timeline) - ceiling.finding.since.row == 7
 
 
 def test_only_where_higher_is_better_is_there_a_best_value() -> None:

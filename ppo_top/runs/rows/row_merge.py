@@ -38,6 +38,8 @@ class ConceptStream:
 
     scale = 1.0
     offset = 0.0
+    step_scale = 1
+    """Steps of the run for each step of the source."""
     per_episode = False
     zero_missing = False
     sample = UNKNOWN_SAMPLE
@@ -83,7 +85,7 @@ class ConceptStream:
             self._part, self._index = self._part + 1, 0
 
     def _key(self, part: Series, at: int, starts: SegmentStarts) -> RowKey | None:
-        step: int | None = part.steps[at]
+        step: int | None = part.steps[at] * self.step_scale
         if self.step_mapping is not None:
             step = self.step_mapping.run_step(part.steps[at])
         if step is None:
@@ -117,10 +119,12 @@ class ConceptStream:
         return len(self.parts[self._part]) - self._index
 
     def column(self, name: Literal["steps", "times", "values"], size: int) -> array[Any]:
-        """Steps, times or values of the next points, as logged."""
+        """Steps of the run, times or logged values of the next points."""
         part = self.parts[self._part]
         at = self._index - part.dropped
         found: array[Any] = getattr(part, name)[at : at + size]
+        if name == "steps" and self.step_scale != 1:
+            return array("q", [self.step_scale * step for step in found])
         return found
 
     def has_plain_steps(self, steps: array[int]) -> bool:
@@ -275,12 +279,12 @@ class RowMerger:
     def pop_block(self, key: RowKey, max_rows: int) -> MergedBlock | None:
         """Read up to `max_rows` complete rows from `key` on; None if that takes `merge_row`.
 
-        Needs a single source in which each stream with a point in the first row has one in all of
-        them. A later point follows the rows, so they are sealed.
+        Needs rows of one source in which each stream with a point in the first row has one in all
+        of them. Later points of each source follow the rows, so they are sealed.
         """
-        if len(self._sources) != 1:
-            return None
         streams = [stream for stream in self._step_streams if stream.next_key == key]
+        if not self._are_all(streams):
+            return None
         later = [s.next_key for s in self._step_streams if s.next_key not in (None, key)]
         rows = min(max_rows, min(stream.remaining for stream in streams) - 1)
         if rows < 2:
@@ -297,6 +301,18 @@ class RowMerger:
         points = {stream.concept: stream.position for stream in streams}
         columns = {stream.concept: stream.pop_column(steps, self._starts) for stream in streams}
         return MergedBlock(steps, times, columns, points)
+
+    def _are_all(self, streams: Sequence[ConceptStream]) -> bool:
+        """Whether streams are of one source, and each of the others has a later point."""
+        sources = {stream.source for stream in streams}
+        if len(sources) != 1:
+            return False
+        return all(
+            source in sources
+            or source in self.lagging
+            or any(stream.next_key is not None for stream in others)
+            for source, others in self._sources.items()
+        )
 
     def merge_episodes(self, stream: ConceptStream, key: RowKey) -> float | None:
         """The mean of the episodes since the previous row (non-finite if one of them is)."""

@@ -11,8 +11,13 @@ from ppo_top.runs.rows.timeline_column import SavedColumn, TimelineColumn
 from ppo_top.runs.rows.track import SavedTrack, Track
 
 TRAINING_REWARD = "reward_mean"
-EVALUATION_PREFIXES = ("eval_", "tag:eval/")
+_EVALUATION_PREFIXES = ("eval_", "tag:eval/")
 """How the concepts of evaluations begin, known and unknown ones."""
+
+
+def is_of_evaluation(concept: str) -> bool:
+    """Whether a concept is measured by evaluations, not by training."""
+    return concept.startswith(_EVALUATION_PREFIXES)
 
 
 class SavedTimeline(NamedTuple):
@@ -55,7 +60,7 @@ class Timeline:
         """Note rows from `first` on, which hold these concepts, if an evaluation wrote them."""
         if TRAINING_REWARD in concepts or TRAINING_REWARD not in self.tracks:
             return
-        if any(concept.startswith(EVALUATION_PREFIXES) for concept in concepts):
+        if any(map(is_of_evaluation, concepts)):
             self.evaluations.extend(range(first, first + count))
 
     def count_updates(self, last: int, first: int = 0) -> int:

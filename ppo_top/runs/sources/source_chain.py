@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import itemgetter
@@ -17,7 +18,7 @@ from ppo_top.catalogue import (
     meaning,
     reward_by_name,
 )
-from ppo_top.model import HEAD_ROWS, Series
+from ppo_top.model import HEAD_ROWS, Series, SourceFacts
 from ppo_top.runs.grouping.locations import EVALUATION_NAME
 from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
@@ -38,8 +39,10 @@ class SourceChain:
         sources: list[SourceState],
         full_names: Mapping[str, str],
         user_tags: Mapping[str, str],
+        beside: Sequence[SourceState] = (),
     ) -> None:
         self.sources = sources
+        self._beside = beside
         self.full_names = full_names
         self.user_tags = user_tags
 
@@ -47,6 +50,18 @@ class SourceChain:
     def key(self) -> str:
         """The key of the first file, which names the chain."""
         return self.sources[0].key
+
+    @property
+    def environments(self) -> int:
+        """How many environments run side by side, where the chain counts the steps of one."""
+        own = self.sources[0].facts
+        return 1 + sum(_overlap(own, other.facts) for other in self._beside)
+
+    @property
+    def last_step(self) -> int:
+        """The last step of any tag; all environments take as many as the one that it logs."""
+        steps = (part.steps[-1] for tag in self.tags for part in self.parts(tag))
+        return self.environments * max(steps)
 
     @cached_property
     def tags(self) -> list[str]:
@@ -126,14 +141,40 @@ class SourceChain:
 def source_chains(sources: Iterable[SourceState], own: Mapping[str, str]) -> list[SourceChain]:
     """The chains of a run's sources; `own` are the user's aliases: tag -> concept."""
     grouped: dict[tuple[str, str], list[SourceState]] = {}
-    for source in sources:
+    every = list(sources)
+    for source in every:
         if source.series:
             chained = source.source.format.chained
             location = str(PurePath(source.key).parent) if chained else rotation(source.key)[0]
             grouped.setdefault((location, source.format), []).append(source)
     states = [chain for group in grouped.values() for chain in _in_order(group)]
     whole = _full_names(tag for group in states for source in group for tag in source.series)
-    return [SourceChain(group, whole, own) for group in states]
+    return [SourceChain(group, whole, own, _beside(group[0], every)) for group in states]
+
+
+_NUMBER = re.compile(r"\d+(?:\.\d+)?\.")
+
+
+def _beside(source: SourceState, others: Iterable[SourceState]) -> list[SourceState]:
+    """The logs of environments whose names differ from a log's in the number alone."""
+    name = _without_number(source)
+    if not name:
+        return []
+    return [each for each in others if each is not source and _without_number(each) == name]
+
+
+def _without_number(source: SourceState) -> str:
+    """The path of an environment's log without the number; empty of any other log."""
+    path = PurePath(source.key)
+    number = _NUMBER.match(path.name) if source.source.format.per_environment else None
+    return str(path.parent / path.name[number.end() :]) if number is not None else ""
+
+
+def _overlap(one: SourceFacts, other: SourceFacts) -> bool:
+    """Whether two logs may have been written at once: neither begins after the end of the other."""
+    if one.rows < 2 or other.rows < 2:
+        return True
+    return not (one.start > other.end or other.start > one.end)
 
 
 def _in_order(sources: Iterable[SourceState]) -> list[list[SourceState]]:

@@ -40,9 +40,9 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return _no_longer(run, reward)
     if _beside_findings(run):
         return RESOLVED
-    reached, known = _reached(reward)
+    reached, known = _reached(run, reward)
     unless = "" if known is not None else ", unless more than that is possible"
-    message = f"{run.reward_words} {reached}: training has succeeded{unless}"
+    message = f"{reached}: training has succeeded{unless}"
     return Assessment(INFO, reward.history.last, known, message)
 
 
@@ -56,15 +56,19 @@ def _no_longer(run: RuleContext, reward: RewardCourse) -> Assessment | None:
     return borderline(reward.history.last) if is_limit else None
 
 
-def _reached(reward: RewardCourse) -> tuple[str, float | None]:
-    """What the reward has reached, in words; and the value, if it is known to be enough."""
+def _reached(run: RuleContext, reward: RewardCourse) -> tuple[str, float | None]:
+    """What has been reached, in words; and the value, if it is known to be enough."""
+    words = run.reward_words
     if reward.ceiling is not None:
-        return f"has reached its goal ({num(reward.ceiling)})", reward.ceiling
-    environment = reward.environment
-    if environment is not None and is_solved(reward):
-        solved = f"from {num(environment.solved)} on {environment.name} counts as solved"
-        return f"is {num(reward.smooth)}, and {solved}", environment.solved
-    ceiling = f"is at its ceiling ({num(max(reward.smooth, reward.best))})"
+        return f"{words} has reached its goal ({num(reward.ceiling)})", reward.ceiling
+    environment, score = reward.environment, run.value("eval_reward_mean")
+    if environment is not None:
+        solved = f"and from {num(environment.solved)} on {environment.name} counts as solved"
+        if is_solved(reward):
+            return f"{words} is {num(reward.smooth)}, {solved}", environment.solved
+        if score is not None and environment.solved <= score <= (environment.most or score):
+            return f"evaluation is {num(score)}, {solved}", environment.solved
+    ceiling = f"{words} is at its ceiling ({num(max(reward.smooth, reward.best))})"
     is_share = 0.0 <= reward.history.low <= reward.history.high <= 1.0
     return ceiling, 1.0 if is_share else None
 
