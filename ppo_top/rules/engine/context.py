@@ -78,7 +78,7 @@ class RuleContext(LoggedRun):
         """The states that the reward is in, which `Rule.reward_states` names; 0 without one."""
         if self.reward is None:
             return 0
-        evaluated = "eval_reward_mean" in self.histories
+        evaluated = self.value("eval_reward_mean") is not None
         return self.reward.state | (EVALUATED if evaluated else 0)
 
     def may_be_part(self, rows: float) -> bool:

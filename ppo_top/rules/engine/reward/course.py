@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 
+from ppo_top.model import Mark
 from ppo_top.rules.engine.history import TREND_VALUES
 from ppo_top.rules.engine.reward.ceiling import is_at_ceiling
 from ppo_top.rules.engine.reward.measures import (
@@ -24,7 +25,7 @@ from ppo_top.rules.engine.stats import SIGNIFICANT, median
 
 UNLEARNED, FALLEN, AT_MAX, EVALUATED, GAINED = 1, 2, 4, 8, 16
 """States of a reward: nothing gained; what was gained is lost, or was since the best; at its
-ceiling; beside evaluations; something gained."""
+ceiling; evaluated at this row or the one before; something gained."""
 
 START_EPISODES = 100
 """A level that was held for this many episodes is the start, as one of `START_POINTS` is."""
@@ -44,6 +45,15 @@ OVERLAP, MOST_OVERLAP = 0.5, 2.0
 
 class RewardCourse(RewardMeasures):
     """What can be said of the reward in one segment of a run."""
+
+    at_max = False
+    """Whether the reward sits at its ceiling."""
+
+    def add_reward(
+        self, mark: Mark, step: int = 0, length: float | None = None, counted: float | None = None
+    ) -> None:
+        super().add_reward(mark, step, length, counted)
+        self.at_max = is_at_ceiling(self)
 
     @property
     def change(self) -> float:
@@ -117,11 +127,6 @@ class RewardCourse(RewardMeasures):
         return min(FIRST_POINTS, held, max(3, self.points // 2))
 
     @property
-    def at_max(self) -> bool:
-        """Whether the reward sits at its ceiling."""
-        return is_at_ceiling(self)
-
-    @property
     def episodes(self) -> float:
         """Episodes behind these rewards; at least one a row."""
         return max(self.source.episodes, float(self.history.count))
@@ -138,7 +143,7 @@ class RewardCourse(RewardMeasures):
         if self.gained:
             fallen = self.low_points or self.falls or self.lost_share > LOW_SHARE
             state = GAINED | FALLEN if fallen else GAINED
-        return state | AT_MAX if is_at_ceiling(self) else state
+        return state | AT_MAX if self.at_max else state
 
     @property
     def is_up(self) -> bool:
