@@ -39,6 +39,7 @@ from ppo_top.catalogue.lookup import (
 )
 from ppo_top.catalogue.machine import MachineTag, machine_tag
 from ppo_top.catalogue.options import (
+    DEFAULT_TOTAL_OPTIONS,
     Option,
     canonical_names,
     hyperparameter,
@@ -62,9 +63,16 @@ from ppo_top.catalogue.tags import (
     suggested_alias,
 )
 from ppo_top.catalogue.terms import Term, term
-from ppo_top.catalogue.trainers import UNKNOWN_TRAINER, Trainer, identify, known_trainers
+from ppo_top.catalogue.trainers import (
+    UNKNOWN_TRAINER,
+    Trainer,
+    identify,
+    known_trainers,
+    with_algorithm,
+)
 
 __all__ = [
+    "DEFAULT_TOTAL_OPTIONS",
     "GRPO",
     "IGNORE",
     "MACHINE_GROUP",
@@ -126,4 +134,5 @@ __all__ = [
     "total_steps",
     "trainer_tables",
     "why_missing",
+    "with_algorithm",
 ]

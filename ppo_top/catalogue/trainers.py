@@ -57,6 +57,30 @@ def _trainer_of_table(table: TagTable, marks: frozenset[str]) -> Trainer:
     return Trainer(table.id, _label(table, algo), family, algo)
 
 
+def with_algorithm(trainer: Trainer, stated: object) -> Trainer:
+    """A trainer whose log does not show its algorithm, with the one that a setting states."""
+    algo = "" if trainer.algo or not isinstance(stated, str) else _algorithm_called(stated)
+    if not algo:
+        return trainer
+    family = algorithms()[algo].family
+    if trainer.family not in (UNKNOWN_FAMILY, family):
+        return trainer
+    table = trainer_tables().get(trainer.id)
+    label = _label(table, algo) if table is not None else trainer.label
+    return trainer._replace(label=label, family=family, algo=algo)
+
+
+def _algorithm_called(name: str) -> str:
+    """`qrdqn` is QR-DQN, and `ppo_lstm`, `RecurrentPPO` and `MaskablePPO` are kinds of PPO."""
+    plain = _letters(name)
+    found = next((known for known in algorithms() if _letters(known) == plain), "")
+    return found or ("PPO" if plain.startswith("ppo") or plain.endswith("ppo") else "")
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name.lower()))
+
+
 def _label(table: TagTable, algo: str) -> str:
     """The table's label with the algorithm, in place of another one that it names."""
     words = table.label.split()

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 
-from ppo_top.catalogue import setting_name
+from ppo_top.catalogue import DEFAULT_TOTAL_OPTIONS, setting_name, with_algorithm
 from ppo_top.model import ConfigValue, Finding, Profile
 from ppo_top.rules.coverage import SkippedRule
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
@@ -58,6 +58,8 @@ class OngoingEvaluation(Evaluation):
     def __init__(self, sources: Collection[SourceState], settings: Settings) -> None:
         selection = select_sources(sources, settings.tags)
         config = _gather_config(sources, selection)
+        trainer = with_algorithm(selection.trainer, config.get("algorithm"))
+        selection = selection._replace(trainer=trainer)
         profile = _make_profile(selection, config, settings)
         super().__init__(selection.trainer, config, profile, Timeline(selection.axis))
         self._sources = sources
@@ -222,11 +224,16 @@ class OngoingEvaluation(Evaluation):
 def _gather_config(
     sources: Iterable[SourceState], selection: SourceSelection
 ) -> dict[str, ConfigValue]:
-    """Settings under canonical names; the better ranked source wins."""
+    """Settings under canonical names; the better ranked source wins.
+
+    A length of -1 means that another file has it (rl-baselines3-zoo's `args.yml`).
+    """
     config: dict[str, ConfigValue] = {}
     for source in sorted(sources, key=lambda each: (-each.rank, each.key)):
         for key, value in source.config.items():
-            config.setdefault(setting_name(key, selection.trainer), value)
+            setting = setting_name(key, selection.trainer)
+            if not (setting in DEFAULT_TOTAL_OPTIONS and value == -1):
+                config.setdefault(setting, value)
     for stream in selection.streams:
         name = CONFIG_FROM_TRACKS.get(stream.concept)
         first = next((part.values[0] for part in stream.parts if part.values), None)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ppo_top.catalogue import UNKNOWN_TRAINER, identify, known_trainers
+from ppo_top.catalogue import UNKNOWN_TRAINER, identify, known_trainers, with_algorithm
 
 TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
 
@@ -108,3 +108,34 @@ def test_families_say_whose_limits_apply() -> None:
     assert families["trl-legacy"] == families["trl-ppo"] == "rlhf"
     assert families["trl-grpo"] == families["verl"] == families["openrlhf"] == "grpo"
     assert UNKNOWN_TRAINER.family == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("stated", "label", "family"),
+    [
+        ("dqn", "SB3 DQN", "value-based"),
+        ("qrdqn", "SB3 QR-DQN", "value-based"),
+        ("ppo_lstm", "SB3 PPO", "on-policy"),
+        ("MaskablePPO", "SB3 PPO", "on-policy"),
+        ("tqc", "SB3 TQC", "off-policy"),
+        ("adam", "SB3", "unknown"),
+        (3, "SB3", "unknown"),
+        (None, "SB3", "unknown"),
+    ],
+)
+def test_a_setting_tells_the_algorithm_that_no_tag_shows(
+    stated: object, label: str, family: str
+) -> None:
+    """rl-baselines3-zoo's `algo: dqn` stands beside monitors that are the same for all of them."""
+    silent = identify(["rollout/ep_rew_mean", "time/fps"])
+    found = with_algorithm(silent, stated)
+    assert (found.label, found.family) == (label, family)
+
+
+def test_what_tags_show_of_the_algorithm_counts_more_than_a_setting() -> None:
+    """As does a family that they show: a setting may be that of another part of a script."""
+    shown = identify(["rollout/ep_rew_mean", "train/clip_fraction"])
+    assert with_algorithm(shown, "dqn") == shown
+    replay = UNKNOWN_TRAINER._replace(family="off-policy")
+    assert with_algorithm(replay, "ppo") == replay
+    assert with_algorithm(replay, "sac").algo == "SAC"

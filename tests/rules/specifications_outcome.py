@@ -50,6 +50,9 @@ OUTCOME_PAIRS = (
          differs_config=AT_500),
     Contrast("at-ceiling", "anything was gained", EVALUATED, {"reward_mean": lambda i: 175.0 +
          jitter(i, 0.01), "eval_reward_mean": 175.02}, INFO, 0),
+    Contrast("at-ceiling", "what an evaluation showed holds until another one shows less",
+         {**EVALUATED, "eval_reward_mean": lambda i: None if i % 6 else 175.0}, {"eval_reward_mean":
+         lambda i: None if i % 6 else (175.0 if i < 50 else 120.0)}, INFO, 0, log=AT_LAST),
     Contrast("still-improving", "nothing is to be watched", {"reward_mean": steady_gain},
          {"approx_kl": after(30, 0.05, 0.01)}, INFO, 0, config={"total_timesteps": 60_000}),
     Contrast("still-improving", "fifteen updates show a trend", {"reward_mean": with_a_dip}, {},

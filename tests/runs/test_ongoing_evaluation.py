@@ -217,3 +217,15 @@ def test_the_first_logged_learning_rate_is_the_initial_one_unless_it_is_0(
     rates = [first, 3e-4, 3e-4]
     add(logs, [LoggedValue(0, "train/learning_rate", 10 * i, x) for i, x in enumerate(rates)])
     assert evaluated(logs).config.get("learning_rate") == setting
+
+
+def test_settings_tell_the_algorithm_and_the_length_that_only_one_file_has() -> None:
+    """rl-baselines3-zoo: `algo: dqn` and `n_timesteps: -1` in `args.yml`, the rest elsewhere."""
+    logs = empty_logs()
+    add(logs, [LoggedValue(2, tag, 100 * row, 1.0) for row in range(1, 4) for tag in ("r", "l")])
+    logs[0].config.update({"algo": "dqn", "n_timesteps": -1})
+    logs[1].config.update({"n_timesteps": 5000.0})
+    found = evaluated(logs)
+    assert found.trainer.algo == "DQN"
+    assert found.profile.family == "value-based"
+    assert found.config["total_timesteps"] == 5000.0

@@ -47,13 +47,21 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 def _no_longer(run: RuleContext, reward: RewardCourse) -> Assessment | None:
-    """What becomes of a success: it ends with a fall, and not where noise crosses its limit."""
+    """What becomes of a success: it ends with a fall, and not where noise crosses its limit.
+
+    What an evaluation has shown holds until another one shows less.
+    """
     if "at-ceiling" not in run.open_severities:
         return None
     if reward.lost_share > LOW_SHARE:
         return RESOLVED
-    is_limit = reward.ceiling is not None or reward.environment is not None
-    return borderline(reward.history.last) if is_limit else None
+    if reward.ceiling is None and reward.environment is None:
+        scores = run.histories.get("eval_reward_mean")
+        if scores is None:
+            return None
+        if scores.last < reward.best - TOP_SHARE * reward.gain:
+            return RESOLVED
+    return borderline(reward.history.last)
 
 
 def _reached(run: RuleContext, reward: RewardCourse) -> tuple[str, float | None]:
