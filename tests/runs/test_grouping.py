@@ -116,6 +116,7 @@ def one_run(*keys: str) -> set[frozenset[str]]:
         ("job/ab_x1/attempt_0/3/stdout.log", "job/ab_x1"),
         (EVENT_FILE, "."),
         ("0.monitor.csv", "."),
+        ("0.1.monitor.csv", "."),
     ],
 )
 def test_home_of_a_log(key: str, home: str) -> None:

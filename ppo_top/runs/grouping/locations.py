@@ -21,7 +21,7 @@ EVALUATION_NAME = lazy_pattern(
 )
 """A name of a file or a folder of an evaluation."""
 SINGLE_RUN_FILE = lazy_pattern(
-    r"(?i)tfevents|^(?:(?:\d+|train|eval)[._])?monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
+    r"(?i)tfevents|^(?:(?:\d+(?:\.\d+)?|train|eval)[._])?monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
     r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|(sf_log|args|scores)\.txt"
     r"|\d{8}\.jsonl"  # an inbox of Trackio
     r"|(rollout_return|evaluation|environment|td_error|time_\w+|((actor|critic|temp|alpha)_)?loss|temp|alpha)\.csv)$"
