@@ -118,6 +118,12 @@ EPISODE_PAIRS = (
 )
 
 
+def lagging(until: int) -> DrawnColumn:
+    """Evaluations that are far below training twice, and a third time up to a row."""
+    low = {*range(20, 24), *range(34, 38), *range(48, until)}
+    return lambda i: 60.0 if i in low else 180.0
+
+
 def evaluations(noise: float) -> DrawnColumn:
     """An evaluation each five updates, up and down by chance, and in the end only down."""
     return lambda i: (
@@ -156,6 +162,9 @@ OUTCOME_PAIRS = (
          0),
     Contrast("at-ceiling", "nothing else is open", {"reward_mean": learned, "eval_reward_mean":
          175.0, "eval_reward_std": 0.0}, {"approx_kl": 0.2}, INFO, 0),
+    Contrast("eval-gap", "six evaluations are as good as training, however often others lagged",
+         {"reward_mean": learned, "eval_reward_mean": lagging(60)}, {"eval_reward_mean":
+         lagging(52)}, WATCH, 0, log=RowLog(left_open=True)),
     Contrast("eval-gap", "three evaluations in turn are far below", {"reward_mean": learned,
          "eval_reward_mean": lambda i: -20.0 if i in (20, 30, 40, 50) else None},
          {"eval_reward_mean": lambda i: {20: 160.0, 30: -20.0, 40: -20.0, 50: -20.0}.get(i)},

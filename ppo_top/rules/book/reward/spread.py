@@ -8,10 +8,20 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_FIRST_VALUES, START_VALUES, TREND_VALUES
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.rule import (
+    RESOLVED,
+    Assessment,
+    Rule,
+    RuleLimits,
+    borderline,
+    k_of_n,
+)
 from ppo_top.rules.engine.stats import Trend, median, noise_std
 from ppo_top.rules.engine.terms import INFO, WARN, WATCH
 from ppo_top.rules.engine.wording import num
+
+GOOD_EVALUATIONS = 6
+"""So many in a row that are as good as training end a finding, however often others lagged."""
 
 
 def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -101,7 +111,9 @@ def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         untrained = len(last) == 3 and reward.smooth - max(last) > limits["far"] * reward.gain
         level = WARN if untrained else WATCH
         return Assessment(level, history.last, reward.smooth, message, immediate=sure)
-    return None
+    newest, near = history.recent[-GOOD_EVALUATIONS:], reward.smooth - limits["share"] * reward.gain
+    are_good = min(newest) >= near and median(newest) >= reward.smooth
+    return RESOLVED if are_good and len(newest) == GOOD_EVALUATIONS else None
 
 
 def _falls(last: list[float], before: list[float], limits: RuleLimits, gain: float) -> bool:
