@@ -285,6 +285,8 @@ SETTING_PAIRS = (
          family="rlhf", config={"kl_coef": 5.1}, differs_config={"kl_coef": 4.9}),
     Contrast("setting-extreme", "samples are nearly random", {}, {}, WATCH, 0, family="grpo",
          config={"temperature": 3.1}, differs_config={"temperature": 2.9}),
+    Contrast("setting-extreme", "actions stay random", {}, {}, WATCH, 0, family="value-based",
+         config={"exploration_final": 0.51}, differs_config={"exploration_final": 0.49}),
     Contrast("setting-extreme", "nothing is learned with it", FLAT, {"reward_mean": rise}, WARN,
          WATCH, config={"ent_coef": 1.0, "total_timesteps": 60_000}),
 )

@@ -362,6 +362,13 @@ def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
         ("beta", 40.0, "grpo", "lower the KL penalty: beta (40 now"),
         ("kl_coef", 40.0, "rlhf", "lower the KL penalty: kl_coef (40 at first"),
         ("temperature", 5.0, "grpo", "lower temperature (5 now; TRL's default is 1), to 1.0"),
+        (
+            "exploration_final",
+            1.0,
+            "value-based",
+            "a final exploration rate of 0.01 to 0.1, reached within half of the run: "
+            "exploration_final (1 now)",
+        ),
     ],
 )
 def test_a_setting_that_explains_it_stands_first(
@@ -390,9 +397,15 @@ def test_what_says_less_of_the_same_is_left_out() -> None:
     assert without_repeats(repeated, "sb3") == said
 
 
-def test_a_text_has_no_discount() -> None:
-    """Whatever its setting, which trainers of language models leave alone."""
-    judge = judged(HEALTHY_COLUMNS["rlhf"], about=profile("rlhf", gamma=0.0))
+@pytest.mark.parametrize(
+    ("family", "setting"),
+    [("rlhf", {"gamma": 0.0}), ("off-policy", {"exploration_final": 1.0})],
+)
+def test_a_setting_that_the_algorithm_does_not_use_is_left_alone(
+    family: str, setting: dict[str, ConfigValue]
+) -> None:
+    """A text has no discount, and a continuous action no share of random ones."""
+    judge = judged(HEALTHY_COLUMNS[family], about=profile(family, **setting))
     assert "setting-extreme" not in {finding.rule for finding in judge.findings}
 
 

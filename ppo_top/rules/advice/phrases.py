@@ -60,7 +60,7 @@ def low_exploration(find: FindOption, facts: Facts, family: str) -> str:
     for name in ("exploration_final", "exploration_fraction"):
         with suppress(KeyError):
             option = find(name)
-            named += [f"{option}"] * (option.default is not None)
+            named += [f"{option}"] * ((option.default, option.number) != (None, None))
     return f"{words}: {', '.join(named)}" if named else words
 
 

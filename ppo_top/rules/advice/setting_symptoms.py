@@ -9,7 +9,7 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.advice.critic_symptoms import Fact
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import RuleLimits
-from ppo_top.rules.engine.terms import GRPO, LLM_FAMILIES, ON_POLICY, RLHF
+from ppo_top.rules.engine.terms import GRPO, LLM_FAMILIES, ON_POLICY, RLHF, VALUE_BASED
 
 SETTING_LIMITS: RuleLimits = {
     "vf_coef": 0.0,
@@ -19,6 +19,7 @@ SETTING_LIMITS: RuleLimits = {
     "max_grad_norm": 1e-4,
     "kl_penalty": 5.0,
     "temperature": 3.0,
+    "exploration": 0.5,
     "explained": 0.2,
 }
 """From where on a setting is out of range; what the critic explains shows that it is trained."""
@@ -102,6 +103,15 @@ def temperature_high(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
     return OddSetting("temperature", value, limits["temperature"], "samples are nearly random")
 
 
+def exploration_kept(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+    """Most actions stay random until the end; learned well or not, the rewards do not show it."""
+    value = run.config_number("exploration_final") if run.family == VALUE_BASED else None
+    if value is None or value <= limits["exploration"]:
+        return None
+    effect = "most actions stay random until the end"
+    return OddSetting("final exploration rate", value, limits["exploration"], effect)
+
+
 ODD_SETTINGS: Mapping[str, FindSetting] = {
     "value coefficient 0 or below": value_coefficient,
     "entropy coefficient below 0": entropy_punished,
@@ -110,6 +120,7 @@ ODD_SETTINGS: Mapping[str, FindSetting] = {
     "gradients clipped below 0.0001": gradients_clipped,
     "KL penalty above 5": penalty_large,
     "temperature above 3": temperature_high,
+    "final exploration rate above 0.5": exploration_kept,
 }
 """What a reader calls it -> how it is found. The learning rate has facts and a rule of its own."""
 

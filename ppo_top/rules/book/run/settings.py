@@ -55,7 +55,7 @@ RULES = (
         causes=("a setting wrong by powers of ten, or with the wrong sign",),
         remedies=("check the settings of the run",),
         source="what the losses say (SB3's ppo.py: policy loss + ent_coef * entropy loss + vf_coef "
-        "* value loss); all trainers' defaults are far from these",
+        "* value loss) and the share of random actions; all trainers' defaults are far from these",
         grade="B",
     ),
 )
