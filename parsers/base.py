@@ -96,7 +96,8 @@ class Format(NamedTuple):
     """The file is one document that only its end completes: while it cannot be read, what was read
     of it last stays."""
     chained: bool = False
-    """Files in one folder continue each other: a resumed run adds a file."""
+    """Files in one folder continue each other (a resumed run adds a file), or hold one metric each
+    and are named after it."""
     cumulative: bool = False
     """Each file holds the whole history, so the longest is the newest."""
     per_environment: bool = False

@@ -108,6 +108,7 @@ FORMATS = (
         precedence=55,
         parser=TorchRlCsvParser,
         by_lines=True,
+        chained=True,
         tag_of_path=torchrl_tag,
     ),
 )

@@ -49,7 +49,7 @@ class TagEntry(NamedTuple):
 
     `modifiers` (third column): `=`, `neg`, `pct`, `ms` and `1-x` convert the number, `bin` means
     one point per episode, `window:100` a mean of the last 100 episodes, `update` a mean of what one
-    update collected, `zero-missing` that 0 is no measurement, `ignore` neither drawn nor judged
+    update collected, `step` a mean of its steps, `zero-missing` that 0 is no measurement, `ignore` neither drawn nor judged
     (such as the same curve on another axis).
     """
 
@@ -69,7 +69,7 @@ class TagEntry(NamedTuple):
         """What one point is; unknown unless a modifier says so."""
         for word in self.modifiers:
             kind, _, episodes = word.partition(":")
-            if kind in ("bin", "window", "update"):
+            if kind in ("bin", "window", "update", "step"):
                 return Sample("episode" if kind == "bin" else kind, int(episodes or 0))
         return UNKNOWN_SAMPLE
 

@@ -44,7 +44,8 @@ class Sample(NamedTuple):
     """What one value of a metric is a measurement of.
 
     `kind`: `episode` (one episode), `window` (the mean of the last `episodes` episodes), `update`
-    (the mean of what one update collected), `evaluation`, or empty while unknown.
+    (the mean of what one update collected), `step` (the mean of its steps), `evaluation`, or empty
+    while unknown.
     """
 
     kind: str = ""

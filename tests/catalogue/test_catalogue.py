@@ -34,7 +34,7 @@ TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
 DIRECTIONS = {"up", "down", "band", "near 0", "near 1", "flat", "info", "mono"}
 WORDS = {
     "=", "neg", "pct", "ms", "1-x", "bin", "zero-missing",  # what is done to the number
-    "update",  # a mean of what one update collected
+    "update", "step",  # a mean of what one update collected
     "ignore",  # neither drawn nor judged
 }  # fmt: skip
 

@@ -28,10 +28,12 @@ _TRAINING_BAR_NAME = lazy_pattern(
     re.IGNORECASE,
 )
 _NAMED_VALUE = lazy_pattern(
-    rf"(?:^|[,;]? )(?P<name>[A-Za-z][\w ]{{0,40}}?)(?:: ?| ?= ?| )(?P<value>{NUMBER_PATTERN})"
-    r"(?=[,;: ]|$)"
+    rf"(?:^|[,;]? )(?P<name>[A-Za-z][\w -]{{0,40}}?(?: \([a-z]{{1,20}}\))?)"
+    rf"(?:: {{0,2}}| ?= {{0,2}}| )(?P<value>{NUMBER_PATTERN})"
+    rf"(?: \(init[:=] {{0,2}}{NUMBER_PATTERN}\))?(?=[,;: ]|$)"
 )
-"""What `set_description(f"Reward: {reward:.2f}")` puts before a bar."""
+"""What `set_description(f"Reward: {reward:.2f}")` puts before a bar; TorchRL's tutorials say what
+it was at first, too: `average reward= 9.2 (init= 9.1), step count (max): 31`."""
 _EVALUATION = lazy_pattern(r"eval|test|valid", re.IGNORECASE)
 
 
@@ -80,18 +82,24 @@ def values_after_bar(bar: ProgressBar, text: str) -> list[tuple[str, float]]:
 def _values_before(bar: ProgressBar) -> list[tuple[str, float]]:
     """The values before a bar: `losses/total_loss: 1.64 | losses/policy_loss: 0.12`, or its name's.
 
-    A name is one of values if one of them is a reward or a loss: `Reward: 21.5, Loss: 0.3`, and
-    not `Critic epoch 3`.
+    A name is one of values if one of them is a training's reward or loss: `Reward: 21.5, Loss:
+    0.3`, and neither `Critic epoch 3` nor `Evaluating, reward: 9.5`.
     """
     if bar.description:
         return _numbers(_DESCRIBED_VALUE.findall(bar.description))
-    found = [] if _EVALUATION.search(bar.name) else _numbers(_NAMED_VALUE.findall(bar.name))
+    if _EVALUATION.search(_NAMED_VALUE.sub("", bar.name)):
+        return []
+    found = _numbers(_NAMED_VALUE.findall(bar.name))
     return found if any(_is_measured(key) for key, _ in found) else []
 
 
 def _is_measured(key: str) -> bool:
     is_count = metric_names.step_axis(key.rpartition(" ")[2]) is not None
-    return metric_names.is_metric(key) and not is_count
+    return metric_names.is_metric(key) and not (is_count or _is_evaluation(key))
+
+
+def _is_evaluation(key: str) -> bool:
+    return _EVALUATION.search(key) is not None
 
 
 def _numbers(found: list[tuple[str, str]]) -> list[tuple[str, float]]:
@@ -126,8 +134,9 @@ class TrainingBar:
 class BarValues:
     """Records of the values after bars: each is drawn many times and counts once.
 
-    Values of the training bar have its step and count when they change. Those of a bar inside a
-    step (OpenRLHF's minibatches) count when that bar is full; their step counts such bars.
+    Values of the training bar have its step and count when they change; an evaluation's are shown
+    until the next one, so each of them counts alone. Those of a bar inside a step (OpenRLHF's
+    minibatches) count when that bar is full; their step counts such bars.
     """
 
     def __init__(self) -> None:
@@ -142,7 +151,8 @@ class BarValues:
         if not values or (bar.name, values) == self._last_values:
             return None
         if followed:
-            self._last_values = bar.name, values
+            seen, self._last_values = self._last_values[1], (bar.name, values)
+            values = [each for each in values if not (_is_evaluation(each[0]) and each in seen)]
             axes = [(axis, value) for key, value in values if (axis := metric_names.step_axis(key))]
             if axes and (stated := as_step(axes[0][1])) is not None:
                 return ConsoleRecord(values, stated, axes[0][0])

@@ -144,8 +144,7 @@ def source_chains(sources: Iterable[SourceState], own: Mapping[str, str]) -> lis
     every = list(sources)
     for source in every:
         if source.series:
-            chained = source.source.format.chained
-            location = str(PurePath(source.key).parent) if chained else rotation(source.key)[0]
+            location = _chain_place(source)
             grouped.setdefault((location, source.format), []).append(source)
     states = [chain for group in grouped.values() for chain in _in_order(group)]
     whole = _full_names(tag for group in states for source in group for tag in source.series)
@@ -175,6 +174,15 @@ def _overlap(one: SourceFacts, other: SourceFacts) -> bool:
     if one.rows < 2 or other.rows < 2:
         return True
     return not (one.start > other.end or other.start > one.end)
+
+
+def _chain_place(source: SourceState) -> str:
+    """What the files of a chain have in common: the folder, or the path before a metric's name."""
+    if not source.source.format.chained:
+        return rotation(source.key)[0]
+    if source.key.endswith(".csv"):
+        return source.key.removesuffix(".csv").removesuffix(next(iter(source.series)))
+    return str(PurePath(source.key).parent)
 
 
 def _in_order(sources: Iterable[SourceState]) -> list[list[SourceState]]:

@@ -35,6 +35,8 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     reward = reward_now(run)
     if reward is None or reward.at_max or "at-ceiling" in run.open_severities:
         return None
+    if reward.pays_alike:
+        return None
     if reward.gained and not (run.ended and _hardly_gained(reward, limits)):
         return RESOLVED
     rises = _rises(run, reward, limits)

@@ -21,7 +21,7 @@ CEILING_SHARE = 0.03
 def is_at_ceiling(reward: RewardMeasures) -> bool:
     """Whether the newest rewards are the most that there is to get, or have settled."""
     history = reward.history
-    if history.count < SETTLED_POINTS:
+    if history.count < SETTLED_POINTS or reward.pays_alike:
         return False
     if reward.ceiling is None and is_solved(reward):
         return True

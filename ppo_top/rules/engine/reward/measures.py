@@ -47,6 +47,9 @@ STAY_LOOKS, STAY_NOISE = 8, 2.5
 RECOVERED_NOISE, RECOVERED_SHARE = 2.0, 0.15
 """A drawdown below both is made good."""
 
+ALIKE = 0.005
+"""Means of steps that differ by no more than this share of the highest are of equal payments."""
+
 NOTABLE_SHARE = 0.02
 """A best that beats the last one by less than this share of the gain is none to speak of."""
 
@@ -98,6 +101,15 @@ class RewardMeasures:
         self.marks: tuple[Mark, ...] = ()
         self.low_since = Mark(0, NO_STEP, UNKNOWN_TIME)
         self.gained = False
+
+    @property
+    def pays_alike(self) -> bool:
+        """Whether it is the mean of steps that all pay the same: it cannot tell how long they last.
+
+        CartPole pays 1 for each, TorchRL's Trainer logs their mean.
+        """
+        low, high = self.history.low, self.history.high
+        return self.source.sample.kind == "step" and high - low <= ALIKE * abs(high) > 0.0
 
     def copy(self, history: History) -> Self:
         """An independent copy on the copied history."""
