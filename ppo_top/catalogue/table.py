@@ -49,8 +49,8 @@ class TagEntry(NamedTuple):
 
     `modifiers` (third column): `=`, `neg`, `pct`, `ms` and `1-x` convert the number, `bin` means
     one point per episode, `window:100` a mean of the last 100 episodes, `update` a mean of what one
-    update collected, `step` a mean of its steps, `zero-missing` that 0 is no measurement, `ignore` neither drawn nor judged
-    (such as the same curve on another axis).
+    update collected, `step` a mean of its steps, `zero-missing` that 0 is no measurement, `ignore`
+    neither drawn nor judged (such as the same curve on another axis).
     """
 
     tag: str

@@ -15,6 +15,10 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_LINES = 100
 _MAX_CHARS = 1 << 15
+_MAX_INDENTED_LINES = 2000
+_MAX_INDENTED_CHARS = 1 << 17
+"""Of a dictionary as `pprint` prints it, each line below the first with a blank before it: that of
+RLlib's `algo.train()` has some 440 lines and 25 KB, most of them settings."""
 _NARROWEST, _WIDEST = 40, 240
 _PAIRS_START = lazy_pattern(r"step:\d{1,15} - \S")
 _PAIR = lazy_pattern(rf"[^\s:]{{1,200}}:\s?{NUMBER_PATTERN}")
@@ -25,6 +29,8 @@ class JoinedLines:
 
     def __init__(self) -> None:
         self._lines: list[str] = []
+        self._chars = 0
+        self._is_indented = False
         self.is_plain = False
         """Whether the first held line has no prefix, so that the next ones have none either."""
 
@@ -39,6 +45,7 @@ class JoinedLines:
             if not _opens_record(text):
                 return [text]
             self._lines.append(text)
+            self._chars, self._is_indented = len(text), True
             return []
         if _opens_record(text) or text.startswith("{"):
             return [*self.release(), *self.add_line(text)]
@@ -54,10 +61,18 @@ class JoinedLines:
         return [joined] if len(lines) > 1 and _is_pairs(joined) else lines
 
     def _close_dict(self) -> list[str]:
-        joined = "".join(self._lines).rstrip()
-        if len(self._lines) > _MAX_LINES or len(joined) > _MAX_CHARS:
+        last = self._lines[-1]
+        self._chars += len(last)
+        self._is_indented &= last.startswith(" ")
+        lines, chars = _MAX_LINES, _MAX_CHARS
+        if self._is_indented:
+            lines, chars = _MAX_INDENTED_LINES, _MAX_INDENTED_CHARS
+        if len(self._lines) > lines or self._chars > chars:
             return self.release()
-        if not joined.endswith("}") or parse_items(joined) is None:
+        if not last.rstrip().endswith("}"):
+            return []
+        joined = "".join(self._lines).rstrip()
+        if parse_items(joined) is None:
             return []
         self._lines.clear()
         return [joined]

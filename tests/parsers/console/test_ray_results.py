@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pprint import pformat
+
 import pytest
 
 from ppo_top.parsers.console.parser import ConsoleParser
@@ -151,3 +153,47 @@ def test_a_result_pasted_in_part_is_read() -> None:
     assert got.values_by_step()["episode_reward_mean"] == [(1, 10.5)]
     assert got.counts_updates
     assert read(result(7, 10.5) + part).steps("episode_reward_mean") == [7]
+
+
+class Printed:
+    """A class or a function among the settings, as `repr` names it."""
+
+    def __repr__(self) -> str:
+        return "<class 'ray.rllib.algorithms.ppo.ppo.PPOConfig'>"
+
+
+def train_result(iteration: int) -> dict[str, object]:
+    """What `algo.train()` of the new API stack returns: most of it are settings."""
+    settings: dict[str, object] = {f"option_of_rllib_{n}": None for n in range(330)}
+    return {
+        "config": settings | {"class": Printed(), "lr": 0.0003, "env_config": {}},
+        "done": False,
+        "env_runners": {
+            "agent_steps": {"default_agent": 2000},
+            "episode_return_mean": 20.5 + iteration,
+            "episode_duration_sec_mean": float("nan"),
+        },
+        "learners": {"default_policy": {"entropy": 0.65, "policy_loss": -0.0125}},
+        "num_env_steps_sampled_lifetime": 2000.0 * iteration,
+        "training_iteration": iteration,
+        "trial_id": "default",
+    }
+
+
+def test_results_that_pprint_shows() -> None:
+    """RLlib's first steps: `pprint(algo.train())`, hundreds of lines each; also with `print`."""
+    results = [train_result(iteration) for iteration in (1, 2, 3)]
+    lines = [pformat(each) for each in results]
+    assert all(each.count("\n") > 330 for each in lines)
+    for console in (lines, [f"{each}" for each in results]):
+        read = parse_every_way(ConsoleParser, "".join(f"{each}\n" for each in console).encode())
+        assert read.steps("env_runners/episode_return_mean") == [1, 2, 3]
+        assert read.values("env_runners/episode_return_mean") == [21.5, 22.5, 23.5]
+        assert read.values("learners/default_policy/entropy") == [0.65] * 3
+
+
+def test_an_indented_dictionary_that_is_never_closed_costs_only_itself() -> None:
+    """A killed process leaves one: what a later one prints is read."""
+    torn = pformat(train_result(1)).rpartition("\n")[0]
+    read = parse_every_way(ConsoleParser, f"{torn}\n{pformat(train_result(2))}\n".encode())
+    assert read.values("env_runners/episode_return_mean") == [22.5]
