@@ -243,6 +243,13 @@ RATE_PAIRS = (
          1.03e-7}),
     Contrast("learning-rate-extreme", "the log says another rate than the settings", {"lr": None,
          **FLAT}, {"lr": 3e-4}, WARN, 0, config={"learning_rate": 0.1}),
+    Contrast("learning-rate-extreme", "one that follows the KL is seen to move", {"lr": 0.031,
+         **FLAT}, {"lr": lambda i: 0.031 * 1.5 ** (i % 2)}, WARN, 0, trainer="rsl_rl"),
+    Contrast("learning-rate-zero", "one that follows the KL has not risen lately", {"lr": lambda
+         i: 1e-2 / 1.5**i, "reward_mean": rise}, {"lr": lambda i: 1e-2 * 1.6 ** (i % 2) /
+         1.5**i}, WATCH, 0, trainer="rsl_rl"),
+    Contrast("learning-rate-extreme", "it is at no bound of those that follow the KL", {"lr":
+         0.0101}, {"lr": 0.01}, INFO, 0, trainer="rsl_rl"),
     Contrast("learning-rate-extreme", "something is updated", {"lr": None, **FLAT},
          dict.fromkeys(UPDATE_METRICS), WARN, 0, config={"learning_rate": 0.1}),
     Contrast("kl-early-stop", "fewer epochs were made than set", {"n_updates": lambda i: 4.0 *

@@ -34,6 +34,7 @@ _NAMED_VALUE = lazy_pattern(
 )
 """What `set_description(f"Reward: {reward:.2f}")` puts before a bar; TorchRL's tutorials say what
 it was at first, too: `average reward= 9.2 (init= 9.1), step count (max): 31`."""
+_MOST_TOTALS = 64
 _EVALUATION = lazy_pattern(r"eval|test|valid", re.IGNORECASE)
 
 
@@ -114,18 +115,23 @@ class TrainingBar:
     """Progress of the training, by the bar that counts its steps.
 
     The first bar without a name (or with one like "Training") is the trainer's; a bar with another
-    total (evaluation, loading) is followed only once the trainer's is full.
+    total (evaluation, loading) is followed only once the trainer's is full, and not if one with
+    that total has been drawn before: the last evaluation comes after the last step.
     """
 
     def __init__(self) -> None:
         self.done: int | None = None
         self.total: int | None = None
+        self._other_totals: set[int] = set()
 
     def follow(self, bar: ProgressBar) -> bool:
         """Follow the bar; False if it is not the trainer's."""
         if not _counts_training(bar):
             return False
-        if self.total not in (None, bar.total) and self.done != self.total:
+        is_other = self.total not in (None, bar.total)
+        if is_other and (self.done != self.total or bar.total in self._other_totals):
+            if len(self._other_totals) < _MOST_TOTALS:
+                self._other_totals.add(bar.total)
             return False
         self.total, self.done = bar.total, bar.done
         return True

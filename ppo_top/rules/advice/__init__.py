@@ -27,6 +27,7 @@ from ppo_top.rules.advice.advised_option import RATE_FOLLOWS_NOTE, AdvisedOption
 from ppo_top.rules.advice.causes import ranked_advice
 from ppo_top.rules.advice.contradictions import direction_of, without_repeats
 from ppo_top.rules.advice.phrases import ADVICE_PHRASES, RATE_FOLLOWS_KL
+from ppo_top.rules.advice.setting_symptoms import rate_adapts
 from ppo_top.rules.advice.symptoms import rate_high, rate_low
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Rule
@@ -122,7 +123,7 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
 
     def _rate_follows(self) -> bool:
         """Whether the KL target sets the learning rate, whatever its initial value."""
-        if RATE_FOLLOWS_KL not in self.context.facts:
+        if RATE_FOLLOWS_KL not in self.context.facts or not rate_adapts(self.context):
             return False
         schedule = self.context.config.get("lr_schedule")
         return (schedule or option_default(self.trainer, "lr_schedule")) == "adaptive"

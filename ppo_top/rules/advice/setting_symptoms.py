@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 
@@ -23,6 +24,17 @@ SETTING_LIMITS: RuleLimits = {
     "explained": 0.2,
 }
 """From where on a setting is out of range; what the critic explains shows that it is trained."""
+
+
+ADAPTIVE_RATE = "adaptive-rate"
+"""The fact that the learning rate may follow the KL, by factors of 1.5 several times an update."""
+
+
+UNMOVED_ROWS = 10
+"""A rate that follows the KL has moved by then, unless it is at a bound."""
+
+RATE_BOUNDS = (1e-6, 1e-5, 1e-2)
+"""Where trainers stop it (rsl_rl's ppo.py, rl_games' schedulers.py, skrl's kl_adaptive.py)."""
 
 
 class OddSetting(NamedTuple):
@@ -133,3 +145,15 @@ def _is_odd(find: FindSetting, run: RuleContext) -> bool | None:
 SETTING_FACTS: Mapping[str, Fact] = {
     name: partial(_is_odd, find) for name, find in ODD_SETTINGS.items()
 }
+
+
+def rate_adapts(run: RuleContext) -> bool:
+    """Whether the learning rate may follow the KL: the trainer's can, and it is not seen to stay.
+
+    With rsl_rl's `schedule="fixed"` it does not.
+    """
+    rate = run.histories.get("lr")
+    if rate is None or rate.count < UNMOVED_ROWS or rate.high > rate.low:
+        return ADAPTIVE_RATE in run.facts
+    at_bound = any(math.isclose(rate.high, bound, rel_tol=1e-6) for bound in RATE_BOUNDS)
+    return ADAPTIVE_RATE in run.facts and at_bound

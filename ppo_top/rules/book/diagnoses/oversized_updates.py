@@ -48,6 +48,11 @@ def _peak(run: RuleContext, concept: str) -> float:
     return max(history.recent[-8:]) if history is not None else 0.0
 
 
+def _peak_kl(run: RuleContext) -> float:
+    """The highest of the last estimates of the update KL, whichever is logged."""
+    return max(_peak(run, "approx_kl"), _peak(run, "approx_kl_k1"))
+
+
 HIGH_RATE, HIGH_TEXT_RATE = 3e-3, 1e-4
 """A learning rate from which it is named beside updates that are too large."""
 
@@ -80,7 +85,7 @@ def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if not (run.falling or run.severity_of("reward-crash") >= WARN):
         return borderline(0.0)
-    kl, signs = max(_peak(run, "approx_kl"), _peak(run, "approx_kl_k1")), []
+    kl, signs = _peak_kl(run), []
     if kl:
         signs.append(f"KL up to {num(kl)}")
     elif drift := _peak(run, "ref_kl_token"):
@@ -149,7 +154,7 @@ def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     loss, entropy = run.severity_of("policy-loss-positive"), run.severity_of("entropy-collapsed")
     if max(loss, entropy) < WARN or run.severity_of("updates-too-large"):
         return borderline(0.0)
-    parts = [f"KL up to {num(_peak(run, 'approx_kl'))}"]
+    parts = [f"KL up to {num(_peak_kl(run))}"]
     if loss >= WARN:
         parts.append(f"policy loss {last_value_text(run, 'policy_loss')}")
     if entropy >= WARN:
@@ -157,7 +162,7 @@ def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     signs = ", ".join(parts)
     message = f"{signs}, before reward shows it{_blamed_text(run)}"
     about = _with_blamed(run, ("approx_kl", "policy_loss", "entropy"))
-    return Assessment(CRIT, _peak(run, "approx_kl"), limits["kl"], message, concepts=about)
+    return Assessment(CRIT, _peak_kl(run), limits["kl"], message, concepts=about)
 
 
 def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -166,7 +171,7 @@ def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if not run.falling:
         return borderline(0.0)
-    kl, clip = _peak(run, "approx_kl"), pct(_peak(run, "clip_fraction"))
+    kl, clip = _peak_kl(run), pct(_peak(run, "clip_fraction"))
     message = f"KL up to {num(kl)}, at most {clip} clipped, reward falls"
     about = _with_blamed(run, ("approx_kl", "clip_fraction", "reward_mean"))
     return Assessment(CRIT, kl, None, message, concepts=about)

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ppo_top.rules.advice.setting_symptoms import ADAPTIVE_RATE
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.terms import ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
-
-ADAPTIVE_RATE = "adaptive-rate"
-"""The fact that the learning rate may follow the KL, by factors of 1.5 several times an update."""
 
 
 def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:

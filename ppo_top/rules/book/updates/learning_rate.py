@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ppo_top.catalogue import UNKNOWN_TRAINER
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.rules.book.updates.kl_feedback import ADAPTIVE_RATE
+from ppo_top.rules.advice.setting_symptoms import ADAPTIVE_RATE, rate_adapts
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.context import RuleContext
@@ -32,6 +32,8 @@ def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     history = run.histories["lr"]
     if history.last > limits["share"] * history.high or history.high <= 0.0:
         return None
+    if rate_adapts(run) and _has_risen(history):
+        return None
     budget = run.progress
     early = budget is not None and budget < limits["budget"]
     idle = history.recent[-int(limits["idle"]) :]  # with a higher value while there are fewer
@@ -44,6 +46,11 @@ def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     done = f" at {100 * budget:.0f} % of the run" if budget is not None else ""
     message = f"learning rate is {num(history.last)}{done}: nothing will change any more"
     return Assessment(INFO, history.last, None, message)
+
+
+def _has_risen(rate: History) -> bool:
+    """Whether a rate that follows the KL has risen lately: it may do so again."""
+    return any(before < after for before, after in pairwise(rate.recent))
 
 
 def rate_cut(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -70,7 +77,7 @@ SINGLE = 1.0 + 1e-6
 def rate_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """A learning rate with which no optimiser learns, or one that explains what else is wrong."""
     rate = _known_rate(run, limits)
-    if rate is None or ADAPTIVE_RATE in run.facts:
+    if rate is None or rate_adapts(run):
         return None
     high = rate.now >= limits["high"] / SINGLE
     if not (high or (rate.is_settled and rate.highest <= limits["low"] * SINGLE)):

@@ -152,9 +152,9 @@ class RewardCourse(RewardMeasures):
 
     @property
     def flat(self) -> bool:
-        """Not rising and not at its ceiling, with enough measurements to tell."""
+        """Not rising and not at its ceiling, with enough measurements that tell something."""
         told = self.count >= TREND_VALUES and self.points >= MIN_POINTS and self.looks >= MIN_LOOKS
-        return told and not self.rising and not self.at_max
+        return told and not (self.rising or self.at_max or self.pays_alike)
 
     @property
     def stuck(self) -> bool:
