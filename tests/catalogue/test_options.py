@@ -117,6 +117,15 @@ def test_who_does_not_clip_explores_with_epsilon(family: str, epsilon: str) -> N
     assert setting_name("my_own", trainer) == "my_own"
 
 
+def test_rloo_has_fewer_options_than_grpo_and_other_defaults() -> None:
+    """Both are named alike in logs; what GRPO alone has is advised to nobody else."""
+    rloo, grpo = TRAINERS["trl-rloo"], TRAINERS["trl-grpo"]
+    assert (option_default(grpo, "beta"), option_default(rloo, "beta")) == (0, 0.05)
+    assert option_name(rloo, "clip_range") == "epsilon"
+    assert option(grpo, "ent_coef") is not None
+    assert option(rloo, "ent_coef") is None
+
+
 def test_canonical_names_stand_for_themselves() -> None:
     """What has been translated once can be translated again."""
     assert {hyperparameter(name) for name in canonical_names()} == canonical_names()

@@ -86,7 +86,7 @@ def test_the_trainers_files_are_one_run_of_ppo(tmp_path: Path) -> None:
     """What is evidence stands in two of them; the entropy is the one without its coefficient."""
     folder = write_trainer(tmp_path, learning)
     run = checked(folder)
-    assert (run["producer"], run["family"]) == ("torchrl", "on-policy")
+    assert (run["producer"], run["family"]) == ("torchrl-trainer", "on-policy")
     assert run["findings"] == []
     assert values(folder, "entropy")[0] == (BATCH, 1.39)
     assert values(folder, "reward_mean")[-1] == (BATCH * UPDATES, learning(UPDATES))
@@ -97,7 +97,7 @@ def test_the_bar_of_the_tutorial_is_read(tmp_path: Path) -> None:
     """Each evaluation counts once, though it is shown until the next one."""
     folder = write_tutorial(tmp_path, learning)
     run = checked(folder)
-    assert (run["producer"], run["family"]) == ("torchrl", "on-policy")
+    assert (run["producer"], run["family"]) == ("torchrl-trainer", "on-policy")
     assert len(values(folder, "reward_mean")) == UPDATES
     assert values(folder, "eval_reward_mean") == [
         (1000, 11.5), (11_000, 51.5), (21_000, 91.5), (31_000, 131.5), (41_000, 171.5)

@@ -96,6 +96,21 @@ def test_other_bars_are_not_the_training() -> None:
     assert read.config == {"max_steps": 50}
 
 
+def test_the_evaluation_after_the_last_step_is_no_other_training() -> None:
+    """Its bar is drawn beside the full one, as in the evaluations before."""
+    evaluation = (
+        b"\n  0%|          | 0/8 [00:00<?, ?it/s]\x1b[A\n 62%|#| 5/8 [00:00<00:00, 9.0it/s]"
+    )
+    measured = b"{'eval_loss': 0.25, 'eval_runtime': 0.5, 'epoch': 1.5}\n"
+    summary = b"{'train_runtime': 12.5, 'train_loss': 0.1, 'epoch': 1.5}\n"
+    data = bar(0)
+    for done in (25, 50):
+        data += written(done, OLD) + evaluation + b"\x1b[A\r     \r" + measured + bar(done)
+    read = parse_every_way(ConsoleParser, data + b"\r      \r" + summary + bar(50) + b"\n")
+    assert read.steps("eval_loss") == [25, 50]
+    assert read.steps("train_runtime") == [50]
+
+
 def test_the_summary_ends_the_run() -> None:
     """The Hugging Face trainer's last record has train_runtime."""
     data = OLD + b"{'train_runtime': 12.5, 'train_loss': 0.1, 'epoch': 1.0}\n"
