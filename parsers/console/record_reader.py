@@ -16,6 +16,7 @@ from ppo_top.parsers.console.records import dicts, trainer_lines
 from ppo_top.parsers.console.steps import progress_bars
 from ppo_top.parsers.console.steps.bar_steps import BarSteps
 from ppo_top.parsers.console.tables import ruled_table
+from ppo_top.parsers.console.tables.population_table import PopulationTable
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_PROCESSES = 64
@@ -40,6 +41,7 @@ class RecordReader:
         self.unread = UnreadLines()
         self._bar_values = progress_bars.BarValues()
         self._pair_lists = trainer_lines.PairLists()
+        self._population = PopulationTable()
 
     @property
     def is_waiting(self) -> bool:
@@ -113,6 +115,10 @@ class RecordReader:
     def _add_table_line(self, text: str, name: str) -> bool:
         """Add a line to the table it belongs to; False if there is none."""
         table = self.processes[name].table
+        if self._population.read_line(text):
+            if (record := self._population.pop_record(text)) is not None:
+                self._add_record(name, record)
+            return True
         text = text.lstrip()  # of a code block in a text
         if ruled_table.is_rule(text):
             record = table.add_rule(text)

@@ -69,6 +69,8 @@ FINGERPRINTS = [
     ("torchrl-trainer", "PPO", ["r_training", "loss_objective", "loss_critic", "clip_fraction"]),
     ("torchrl-trainer", "SAC", ["r_training", "loss_actor", "loss_qvalue", "loss_alpha"]),
     ("torchrl-trainer", "DQN", ["r_training", "loss", "done_percentage"]),
+    ("agilerl", "PPO", ["train/mean_score", "eval/mean_fitness", "train/mean_entropy_loss"]),
+    ("agilerl", "PPO", ["fitness", "score", "entropy_loss", "steps/s"]),
     ("trl-reward", "", ["train/margin", "train/accuracy", "train/mean_reward", "train/loss"]),
     ("tianshou", "", ["training/returns_stat/mean", "update/loss/mean"]),
     ("unknown", "", ["ppo_clip_ratio", "reward"]),
