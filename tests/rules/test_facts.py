@@ -166,7 +166,15 @@ REPLAY = (
          other_count=2),
 )
 
+BETTER = "evaluated better than training ever was"
+
 EPSILON = (
+    FactPair(BETTER, {"reward_mean": at(5, 24.0, 20.0), "eval_reward_mean": 24.1},
+         {"reward_mean": at(5, 24.0, 20.0), "eval_reward_mean": 23.9}),
+    FactPair(BETTER, {"reward_mean": lambda i: 20.0 + i % 2, "eval_reward_mean": 30.0},
+         {"reward_mean": lambda i: 20.0 + i % 2, "eval_reward_mean": 22.0}),
+    FactPair(BETTER, {"reward_mean": lambda i: 20.0 + i % 2, "eval_reward_mean": 90.0},
+         {"reward_mean": lambda i: 20.0 + i, "eval_reward_mean": 90.0}),
     FactPair("epsilon rose again", {"exploration_rate": within(10, 20, 0.147, 0.3)},
          {"exploration_rate": within(10, 20, 0.153, 0.3)}),
     FactPair("critic loss beyond the squared returns", {"total_loss": 1.03e4, "reward_mean": 100.0},

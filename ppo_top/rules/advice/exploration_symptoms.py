@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from ppo_top.rules.advice.critic_symptoms import Fact
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES
+from ppo_top.rules.engine.terms import VALUE_BASED
 
 LIMITS: Mapping[str, float] = {
     "entropy_moved": 0.1,
@@ -19,6 +20,8 @@ LIMITS: Mapping[str, float] = {
     "epsilon": 0.5,
     "epsilon_back": 0.2,
     "coefficient_down": 0.01,
+    "evaluated": 6.0,  # standard deviations
+    "evaluations": 3,
 }
 """Where each fact begins."""
 
@@ -107,6 +110,20 @@ def coefficient_gone(run: RuleContext) -> bool | None:
     return history.last < LIMITS["coefficient_down"] * history.start
 
 
+def evaluated_better(run: RuleContext) -> bool | None:
+    """Evaluations are better than training ever was, and that has gained nothing.
+
+    They do without the random actions; those hide what is learned.
+    """
+    scores, reward = run.histories.get("eval_reward_mean"), run.reward
+    if scores is None or reward is None or run.family != VALUE_BASED:
+        return None
+    if scores.count < LIMITS["evaluations"] or reward.gained:
+        return False
+    above = scores.recent_median(int(LIMITS["evaluations"])) - reward.smooth
+    return above > max(LIMITS["evaluated"] * reward.sd, reward.history.high - reward.smooth)
+
+
 EXPLORATION_FACTS: Mapping[str, Fact] = {
     "entropy below a fifth of its start": entropy_low,
     "entropy below a hundredth of its start": entropy_gone,
@@ -118,5 +135,6 @@ EXPLORATION_FACTS: Mapping[str, Fact] = {
     "entropy coefficient above 5": coefficient_high,
     "epsilon rose again": epsilon_back,
     "entropy coefficient vanished": coefficient_gone,
+    "evaluated better than training ever was": evaluated_better,
 }
 """What a reader calls it -> how it is seen."""
