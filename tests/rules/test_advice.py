@@ -44,6 +44,20 @@ def test_a_limit_to_the_kl_is_what_the_trainer_makes_of_it(trainer: str, said: s
     assert said in tries("kl-high", trainer)
 
 
+@pytest.mark.parametrize(
+    ("bonus", "said"),
+    [
+        (0.0, "raise the entropy bonus: ent_coef (0 now), to 0.001-0.05"),
+        (0.0009, "raise the entropy bonus: ent_coef (0.0009 now; SB3's default is 0), to 0.001-0"),
+        (0.001, "raise the entropy bonus: ent_coef (0.001 now; SB3's default is 0), by 3 to 10 ti"),
+        (0.049, "raise the entropy bonus: ent_coef (0.049 now; SB3's default is 0), by 3 to 10 ti"),
+    ],
+)
+def test_a_bonus_is_raised_above_what_it_is(bonus: float, said: str) -> None:
+    """To a usual one, and where it is one already, by a factor."""
+    assert said in tries("entropy-collapsed", "sb3", {"ent_coef": bonus})
+
+
 @pytest.mark.parametrize("trainer", ["rsl_rl", "rllib", "spinning-up", "rl_games"])
 def test_no_limit_is_loosened(trainer: str) -> None:
     """Their defaults are tighter than 0.02 already: who sets that lets the policy go further."""

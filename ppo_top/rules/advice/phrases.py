@@ -22,6 +22,9 @@ USUAL_RATES = {RLHF: "1e-6", GRPO: "1e-6", VALUE_BASED: "0.001", OFF_POLICY: "0.
 """What most trainers' own defaults are close to, where it is not PPO's 0.0003: TRL and verl for
 language models; Spinning Up, TD3's authors and SB3's TD3 for replay learners."""
 
+USUAL_BONUS = (0.001, 0.05)
+"""Between these lie most entropy coefficients: 0.01 of PPO's paper, less for language models."""
+
 AdvicePhrase = Callable[[FindOption, Facts, str], str]
 """(option lookup, facts, family) -> phrase; KeyError if there is none."""
 
@@ -62,6 +65,16 @@ def low_exploration(find: FindOption, facts: Facts, family: str) -> str:
             option = find(name)
             named += [f"{option}"] * ((option.default, option.number) != (None, None))
     return f"{words}: {', '.join(named)}" if named else words
+
+
+def more_entropy(find: FindOption, facts: Facts, family: str) -> str:
+    """A usual entropy bonus, or a multiple of one that is usual already."""
+    bonus, (least, most) = find("ent_coef"), USUAL_BONUS
+    if bonus.number is not None and bonus.number >= most:
+        raise KeyError("ent_coef")
+    if bonus.number is not None and bonus.number >= least:
+        return f"raise the entropy bonus: {bonus}, by 3 to 10 times"
+    return f"raise the entropy bonus: {bonus}, to {least}-{most}"
 
 
 def larger_batches(find: FindOption, facts: Facts, family: str) -> str:
@@ -116,6 +129,7 @@ ADVICE_PHRASES: Mapping[str, AdvicePhrase] = {
     "kl_limit": kl_limit,
     "usual_rate": usual_rate,
     "low_exploration": low_exploration,
+    "more_entropy": more_entropy,
     "larger_batches": larger_batches,
     "normalised_rewards": normalised_rewards,
     "monitor": monitor,

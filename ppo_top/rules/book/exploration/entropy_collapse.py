@@ -113,7 +113,7 @@ def policy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 
 
 MORE_EXPLORATION = (
-    "raise the entropy bonus: {ent_coef:below 0.05}, to 0.001-0.05",
+    "{more_entropy}",
     "lower {learning_rate}",
     "fewer passes over the same data: {n_epochs:above 1}",
     "{in_groups}clip higher: {clip_range_high:below 0.28} to 0.28",
