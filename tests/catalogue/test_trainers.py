@@ -69,6 +69,8 @@ FINGERPRINTS = [
     ("torchrl-trainer", "PPO", ["r_training", "loss_objective", "loss_critic", "clip_fraction"]),
     ("torchrl-trainer", "SAC", ["r_training", "loss_actor", "loss_qvalue", "loss_alpha"]),
     ("torchrl-trainer", "DQN", ["r_training", "loss", "done_percentage"]),
+    ("benchmarl", "PPO", ["collection_reward_episode_reward_mean", "train_agents_loss_objective"]),
+    ("benchmarl", "DQN", ["eval/reward/episode_reward_mean", "train/agents/loss"]),
     ("agilerl", "PPO", ["train/mean_score", "eval/mean_fitness", "train/mean_entropy_loss"]),
     ("agilerl", "PPO", ["fitness", "score", "entropy_loss", "steps/s"]),
     ("trl-reward", "", ["train/margin", "train/accuracy", "train/mean_reward", "train/loss"]),

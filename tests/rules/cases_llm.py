@@ -190,6 +190,14 @@ PREFERENCE_CASES = (
         family="preference",
     ),
     RuleCase(
+        "preference-at-chance",
+        {"preference_accuracy": lambda i: 0.5 + jitter(i, 0.1)},
+        {"preference_accuracy": lambda i: 0.6 + jitter(i, 0.1)},
+        WATCH,
+        family="preference",
+        config={"max_steps": 60_000},
+    ),
+    RuleCase(
         "preference-not-learned",
         {"total_loss": lambda i: 0.693 + jitter(i, 0.002)},
         {"total_loss": lambda i: 0.693 - 0.001 * i},

@@ -284,6 +284,13 @@ BOUNDARIES = (
     Boundary("completions-truncated", "warn", late("truncated_frac", 0.05), WARN, family="grpo"),
     Boundary("preference-inverted", "warn", sinking, WARN, -1, family="preference"),
     Boundary("preference-inverted", "crit", sinking, CRIT, -1, family="preference"),
+    Boundary("preference-at-chance", "chance", lambda x: {"preference_accuracy": 0.5 + x}, WATCH,
+             -1, family="preference", total=lambda x: 60_000),
+    Boundary("preference-at-chance", "errors", lambda x: {
+        "preference_accuracy": lambda i: 0.5 + 0.215 * (-1) ** i * 2.0 / x}, WATCH, 1,
+             family="preference", total=lambda x: 60_000),
+    Boundary("preference-at-chance", "late", lambda x: {"preference_accuracy": 0.5}, WATCH,
+             family="preference", total=lambda x: 60_000 / x, step=0.06),
     Boundary("preference-not-learned", "near", lambda x: {
         "total_loss": lambda i: math.log(2) * (1 - x) if i == 20 else 0.693}, WATCH, -1,
              family="preference"),

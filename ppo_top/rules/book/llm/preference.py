@@ -8,6 +8,7 @@ rejected one.
 from __future__ import annotations
 
 import math
+from statistics import fmean, stdev
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_least, near_bounds
@@ -35,6 +36,21 @@ def rejected_win(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     concepts = ("preference_accuracy", *(("preference_margin",) if margin is not None else ()))
     level = CRIT if value < limits["crit"] else WARN
     return Assessment(level, value, limits["clear"], message, concepts=concepts)
+
+
+def none_told_apart(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """Chosen answers win as often as at random, far into the run: by the newest records' mean."""
+    recent = run.histories["preference_accuracy"].recent
+    if len(recent) < limits["points"] or (run.progress or 0.0) < limits["late"]:
+        return None
+    mean = fmean(recent)
+    unsure = limits["errors"] * stdev(recent) / math.sqrt(len(recent))
+    if abs(mean - 0.5) + unsure >= limits["chance"]:
+        return None
+    message = (
+        f"chosen answers win in {pct(mean)} of the last {len(recent)} records' pairs: by chance"
+    )
+    return Assessment(WATCH, mean, 0.5 + limits["chance"], message)
 
 
 def loss_stays_untrained(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -83,6 +99,28 @@ RULES = (
         ),
         source="TRL: rewards/accuracies is how often the chosen answer has the higher reward",
         grade="B",
+    ),
+    Rule(
+        id="preference-at-chance",
+        title="Answers told apart by chance",
+        description="chosen answers do not win more often than rejected ones",
+        concepts=("preference_accuracy",),
+        related=("preference_margin", "lr"),
+        assess=none_told_apart,
+        families=frozenset({PREFERENCE}),
+        limits={"chance": 0.06, "errors": 2.0, "points": 50, "late": 0.5},
+        persistence=k_of_n(5, 5),
+        at_end=True,
+        causes=(
+            "labels that say nothing: chosen and rejected are drawn at random, or alike",
+            "learning rate too low",
+        ),
+        remedies=(
+            "look at some pairs as the trainer gets them: is the chosen answer the better one?",
+            "raise {learning_rate}",
+        ),
+        source="TRL: rewards/accuracies is how often the chosen answer has the higher reward",
+        grade="C",
     ),
     Rule(
         id="preference-not-learned",
