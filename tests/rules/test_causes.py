@@ -405,7 +405,8 @@ def test_a_setting_that_the_algorithm_does_not_use_is_left_alone(
     family: str, setting: dict[str, ConfigValue]
 ) -> None:
     """A text has no discount, and a continuous action no share of random ones."""
-    judge = judged(HEALTHY_COLUMNS[family], about=profile(family, **setting))
+    about = profile(family)._replace(config=setting)
+    judge = judged(HEALTHY_COLUMNS[family], about=about)
     assert "setting-extreme" not in {finding.rule for finding in judge.findings}
 
 

@@ -72,7 +72,8 @@ def write_tutorial(folder: Path, reward: Course) -> Path:
 
 def checked(folder: Path) -> dict[str, Any]:
     """The report on the only run below a folder."""
-    [run] = ppo_top.check(folder)["runs"]
+    runs: list[dict[str, Any]] = ppo_top.check(folder)["runs"]
+    [run] = runs
     return run
 
 
