@@ -18,7 +18,7 @@ import ppo_top
 UPDATES = 50
 BATCH = 1024
 
-Course = Callable[[int], float]
+StepReward = Callable[[int], float]
 """The mean reward of the steps of an update."""
 
 
@@ -27,9 +27,9 @@ def learning(update: int) -> float:
     return -8.0 + 6.0 * (1 - math.exp(-update / 15)) + 0.2 * math.sin(7.0 * update)
 
 
-def write_trainer(folder: Path, reward: Course) -> Path:
+def write_trainer(folder: Path, reward: StepReward) -> Path:
     """One file a tag, with the frames so far and the value."""
-    columns: dict[str, Course] = {
+    columns: dict[str, StepReward] = {
         "r_training": reward,
         "done_percentage": lambda i: 0.005,
         "loss_objective": lambda i: -0.01 - 0.001 * math.sin(i),
@@ -49,7 +49,7 @@ def write_trainer(folder: Path, reward: Course) -> Path:
     return folder
 
 
-def print_tutorial(update: int, reward: Course, longest: Course) -> str:
+def print_tutorial(update: int, reward: StepReward, longest: StepReward) -> str:
     """The bar after `pbar.update` and after `set_description`; every tenth update evaluates."""
     begun, evaluated = UPDATES * 1000, 10 * (update // 10)
     name = (
@@ -63,7 +63,7 @@ def print_tutorial(update: int, reward: Course, longest: Course) -> str:
     return f"\r{name}: {bar}"
 
 
-def write_tutorial(folder: Path, reward: Course) -> Path:
+def write_tutorial(folder: Path, reward: StepReward) -> Path:
     """The console of a run, whose longest episode grows."""
     bars = (print_tutorial(i, reward, lambda i: 12.0 + 4 * i) for i in range(UPDATES))
     (folder / "train.log").write_text("".join(bars) + "\n")
@@ -109,7 +109,7 @@ def test_the_bar_of_the_tutorial_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize("write", [write_trainer, write_tutorial])
 @pytest.mark.parametrize("paid", [lambda i: 1.0, lambda i: 0.999 if i == 7 else 1.0])
 def test_steps_that_all_pay_the_same_tell_nothing(
-    tmp_path: Path, write: Callable[[Path, Course], Path], paid: Course
+    tmp_path: Path, write: Callable[[Path, StepReward], Path], paid: StepReward
 ) -> None:
     """CartPole pays 1 for each: neither a success nor a reward that never moves."""
     run = checked(write(tmp_path, paid))
@@ -119,7 +119,7 @@ def test_steps_that_all_pay_the_same_tell_nothing(
 
 @pytest.mark.parametrize("write", [write_trainer, write_tutorial])
 def test_steps_that_never_pay_are_a_finding(
-    tmp_path: Path, write: Callable[[Path, Course], Path]
+    tmp_path: Path, write: Callable[[Path, StepReward], Path]
 ) -> None:
     """A mean of 0 is that of a reward which nobody has found."""
     run = checked(write(tmp_path, lambda i: 0.0))

@@ -155,7 +155,7 @@ def test_a_result_pasted_in_part_is_read() -> None:
     assert read(result(7, 10.5) + part).steps("episode_reward_mean") == [7]
 
 
-class Printed:
+class UnquotedSetting:
     """A class or a function among the settings, as `repr` names it."""
 
     def __repr__(self) -> str:
@@ -166,7 +166,7 @@ def train_result(iteration: int) -> dict[str, object]:
     """What `algo.train()` of the new API stack returns: most of it are settings."""
     settings: dict[str, object] = {f"option_of_rllib_{n}": None for n in range(330)}
     return {
-        "config": settings | {"class": Printed(), "lr": 0.0003, "env_config": {}},
+        "config": settings | {"class": UnquotedSetting(), "lr": 0.0003, "env_config": {}},
         "done": False,
         "env_runners": {
             "agent_steps": {"default_agent": 2000},

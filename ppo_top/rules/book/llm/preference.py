@@ -8,7 +8,6 @@ rejected one.
 from __future__ import annotations
 
 import math
-from statistics import fmean, stdev
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_least, near_bounds
@@ -43,8 +42,9 @@ def none_told_apart(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     recent = run.histories["preference_accuracy"].recent
     if len(recent) < limits["points"] or (run.progress or 0.0) < limits["late"]:
         return None
-    mean = fmean(recent)
-    unsure = limits["errors"] * stdev(recent) / math.sqrt(len(recent))
+    mean = sum(recent) / len(recent)
+    spread = math.dist(recent, [mean] * len(recent)) / math.sqrt(len(recent) - 1)
+    unsure = limits["errors"] * spread / math.sqrt(len(recent))
     if abs(mean - 0.5) + unsure >= limits["chance"]:
         return None
     message = (
