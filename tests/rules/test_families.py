@@ -14,6 +14,7 @@ from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,
     OFF_POLICY_COLUMNS,
+    SB3_TAGS,
     VALUE_BASED_COLUMNS,
     DrawnColumn,
     DrawnColumns,
@@ -29,7 +30,7 @@ WATCH, WARN = Severity.WATCH, Severity.WARN
 
 def about(algo: str, family: str = "on-policy", **config: float) -> Profile:
     """A run of SB3."""
-    return Profile("sb3", family, config, algo=algo)
+    return Profile("sb3", family, config, algo=algo, tags=SB3_TAGS)
 
 
 def flat(i: int) -> float:
