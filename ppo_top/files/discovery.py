@@ -192,7 +192,7 @@ def has_siblings(path: str) -> bool:
     folder, name = os.path.split(path)
     suffix = _suffix(name)
     try:
-        beside = os.listdir(folder) if suffix else []
+        beside = os.listdir(folder or ".") if suffix else []
     except OSError:
         return False
     return any(_suffix(each) == suffix and each != name for each in beside)

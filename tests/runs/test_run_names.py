@@ -21,7 +21,7 @@ def checked_names(capsys: pytest.CaptureFixture[str], *paths: Path) -> dict[str,
 
 
 def test_a_run_has_one_name_however_its_log_is_given(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a folder of several runs each is called after its file, also where only one is given."""
     for name, log in zip(("a", "b"), CONSOLES.values(), strict=True):
@@ -29,6 +29,8 @@ def test_a_run_has_one_name_however_its_log_is_given(
     folder = checked_names(capsys, tmp_path)
     assert folder == {name: str(tmp_path / name) for name in ("a", "b")}
     assert checked_names(capsys, tmp_path / "a.log") == {"a": folder["a"]}
+    monkeypatch.chdir(tmp_path)
+    assert [*checked_names(capsys, Path("a.log"))] == ["a"]
     main(["export", "--format", "csv", str(tmp_path / "a.log")])
     assert {line.split(",")[0] for line in capsys.readouterr().out.splitlines()[1:]} == {"a"}
 
@@ -43,6 +45,28 @@ def test_the_only_log_of_a_folder_is_called_after_it_however_it_is_given(
     (log.parent / "config.yaml").write_text("seed: 1\n")
     for path in (tmp_path, log.parent, log):
         assert [*checked_names(capsys, path)] == ["ppo_3"]
+
+
+@pytest.mark.parametrize(
+    ("folders", "names"),
+    [
+        (("eps/results/20261127T214812.862805", "lr/results/20261127T214812.9"), None),
+        (("lr3e-4/2026-11-27_21-48-12", "lr1e-3/2026-11-27_21-58-40"), None),
+        (("outputs/2026-11-27/21-48-12", "outputs/2026-11-27/21-58-40"), {"21-48-12", "21-58-40"}),
+        (("outer/ppo_20261127", "inner/ppo_20261128"), {"ppo_20261127", "ppo_20261128"}),
+    ],
+)
+def test_a_moment_is_told_with_the_folder_that_says_which_run_it_is(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    folders: tuple[str, str],
+    names: set[str] | None,
+) -> None:
+    """PFRL and many scripts call a run's folder after its start; Hydra's differ in nothing else."""
+    for folder, log in zip(folders, CONSOLES.values(), strict=True):
+        (tmp_path / folder).mkdir(parents=True)
+        shutil.copy(log, tmp_path / folder / "train.log")
+    assert {*checked_names(capsys, tmp_path)} == (names or {*folders})
 
 
 def test_a_rotated_log_keeps_its_number(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
