@@ -136,12 +136,18 @@ def shown_status(verdict: Verdict, state: State) -> Status:
     return Status.WATCH if is_stalled_only(verdict, state) else verdict.status
 
 
+RunRank = tuple[int, bool, bool, float, str]
+
+
 def worst_first(
-    mark: Status, is_live: bool, last_change: float, name: str
-) -> tuple[int, bool, float, str]:
+    mark: Status, verdict: Verdict, state: State, last_change: float, name: str
+) -> RunRank:
     """Sort key of runs wherever they are listed: the worst mark first, where it is one of trouble.
 
-    Then live ones, by name, for they write in turn; then the others, the newest first.
+    Of equal marks those that are only watched for a value come last. Then live ones, by name, for
+    they write in turn; then the others, the newest first.
     """
     trouble = mark.rank if mark.is_trouble else 0
-    return -trouble, not is_live, 0.0 if is_live else -last_change, name
+    is_watched = bool(trouble) and not shown_status(verdict, state).is_trouble
+    is_live = state is State.LIVE
+    return -trouble, is_watched, not is_live, 0.0 if is_live else -last_change, name

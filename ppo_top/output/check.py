@@ -85,8 +85,8 @@ def judge_paths(
         files = sum(each.reason != UNASKED_NOTEBOOK for each in loader.passed_over())
         if cache is not None:
             _remember(cache, scope, paths, loader, runs, files)
-        worst_first = sorted(map(reporter.report, runs), key=lambda each: each.rank)
-        return Answer(worst_first, [], files, loader.unopened_folders)
+        in_order = sorted(map(reporter.report, runs), key=lambda each: each.rank)
+        return Answer(in_order, [], files, loader.unopened_folders)
 
 
 def _remember(

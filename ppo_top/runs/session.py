@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ppo_top.files.tail import FileStamp
 from ppo_top.files.update import KnownLog, PollResult, SavedRun, Source, SourceUpdate
-from ppo_top.model import Points, Severity, worst_first
+from ppo_top.model import Points, RunRank, Severity, State, worst_first
 from ppo_top.runs.grouping.group_logs import LogGroup, RunGroups
 from ppo_top.runs.judge_queue import JudgeQueue, Reports
 from ppo_top.runs.memory import RunMemory
@@ -342,7 +342,7 @@ class Session:
         return sorted(self.runs.values(), key=_rank)
 
 
-def _rank(run: Run) -> tuple[int, bool, float, str]:
+def _rank(run: Run) -> RunRank:
     open_now = (finding.severity for finding in run.findings if finding.cleared is None)
     worst = max(open_now, default=Severity.INFO)
-    return worst_first(worst.status, False, run.last_change, run.name)
+    return worst_first(worst.status, worst.verdict, State.ENDED, run.last_change, run.name)

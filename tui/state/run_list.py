@@ -10,6 +10,7 @@ from typing import Any
 
 from ppo_top.catalogue import concept
 from ppo_top.model import (
+    RunRank,
     Severity,
     State,
     Status,
@@ -303,8 +304,8 @@ def _entry(listed: ListedRun) -> RunListEntry:
     )
 
 
-def _rank(listed: ListedRun) -> tuple[int, bool, float, str]:
-    return worst_first(listed.mark, listed.state is State.LIVE, listed.last_change, listed.name)
+def _rank(listed: ListedRun) -> RunRank:
+    return worst_first(listed.mark, listed.verdict, listed.state, listed.last_change, listed.name)
 
 
 def _in_name_order(listed: ListedRun) -> list[tuple[int, str]]:

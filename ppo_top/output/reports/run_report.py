@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ppo_top import __version__
-from ppo_top.model import Axis, State, Status, Verdict, is_stalled_only, worst_first
+from ppo_top.model import Axis, RunRank, State, Status, Verdict, is_stalled_only, worst_first
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import from_plain
 from ppo_top.views.restart import CheckpointSearch
@@ -110,10 +110,10 @@ class RunReport(NamedTuple):
         return self.summary.finding or self.listed or self.summary.outside
 
     @property
-    def rank(self) -> tuple[int, bool, float, str]:
+    def rank(self) -> RunRank:
         """Sort key: the worst first."""
         name, _, state, *_, last_change = self.identity
-        return worst_first(self.mark, state is State.LIVE, last_change, name)
+        return worst_first(self.mark, self.summary.verdict, state, last_change, name)
 
     @property
     def is_notable(self) -> bool:

@@ -35,7 +35,7 @@ def short_names(paths: Mapping[str, str]) -> dict[str, str]:
             end = "/".join(own[-count:])
             ends[end] = ends.get(end, 0) + 1
     told = {run: count for run, own in parts.items() if (count := _told_by(own)) > 1}
-    if len({tuple(parts[run][:-count + 1]) for run, count in told.items()}) == 1:
+    if len({tuple(parts[run][: -count + 1]) for run, count in told.items()}) == 1:
         told = {}
     names = {}
     for run, own in parts.items():

@@ -12,6 +12,7 @@ import pytest
 
 from ppo_top.cli import main
 from ppo_top.model import ConfigValue, State, Status, Verdict
+from ppo_top.rules.book import BY_ID
 from ppo_top.tui.draw.layout import MIN_SIDEBAR_CELLS
 from ppo_top.tui.draw.run_table import names_width, run_table_widths
 from ppo_top.tui.state.actions import Actions
@@ -106,6 +107,23 @@ def test_the_list_marks_runs_as_their_own_pages_do(
         ("watched", Status.WATCH),
         ("whole", Status.OK),
     ]
+
+
+def test_a_finding_stands_above_a_healthy_run_with_the_same_mark(
+    tmp_path: Path, make_ui_state: MakeUiState, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Amber for a finding comes before amber for a value, also where that was written later."""
+    runs = tmp_path / "runs"
+    write_marked_runs(runs, FakeClock().now)
+    os.utime(runs / "sick" / "progress.csv", (0, 0))
+    eased = "".join(f"{rule}.milder = 2\n" for rule in BY_ID)
+    (runs / "ppo-top.toml").write_text(f"[rules]\n{eased}kl-spike.mute = true\n")
+    main(["check", str(runs), "--json"])
+    checked = json.loads(capsys.readouterr().out)["runs"]
+    verdicts = {run["name"]: run["verdict"] for run in checked}
+    assert verdicts["sick"] == "watch" and verdicts["watched"] == "healthy"
+    assert [*verdicts][:2] == ["sick", "watched"]
+    assert listed_names(make_ui_state(runs))[0] == "sick"
 
 
 def test_runs_are_counted_by_verdict_wherever_they_are_counted(
