@@ -17,6 +17,7 @@ TMUX_STYLES = {
     Status.OK: "#[fg=green]",
 }
 MAX_STATUS_CHARS = 100
+SEPARATOR = " · "
 
 MAX_OPEN_RULES = 3
 """Findings named of a run in the short JSON, the worst first."""
@@ -54,16 +55,23 @@ def status_line(reports: Sequence[RunReport], fmt: str) -> str:
     if not reports:
         return "no runs"
     counts = verdict_counts(each.summary.verdict for each in reports)
-    sums = f" · {counts}" if len(reports) > 1 else ""
-    words, room = _run_words(reports[0]), MAX_STATUS_CHARS - len(sums)
-    text = (words if len(words) <= room else f"{words[: room - 1]}…") + sums
+    sums = f"{SEPARATOR}{counts}" if len(reports) > 1 else ""
+    text = _within(_run_words(reports[0]), MAX_STATUS_CHARS - len(sums)) + sums
     if fmt == "tmux":
         style = TMUX_STYLES.get(reports[0].mark, "")
         return style + text.replace("#", "##") + "#[default]"
     return text
 
 
-def _run_words(report: RunReport) -> str:
+def _within(words: list[str], room: int) -> str:
+    """As many words as there is room for: a number that is cut would be another number."""
+    while len(text := SEPARATOR.join(words)) > room and len(words) > 2:
+        words = words[:-1]
+    return text if len(text) <= room else f"{text[: room - 1]}…"
+
+
+def _run_words(report: RunReport) -> list[str]:
+    """Its mark and name, then what is wrong, then what matters less and less."""
     identity, summary = report.identity, report.summary
     words = [f"{MARKS[report.mark]} {clean(identity.name)}"]
     has_title = summary.title and summary.verdict.is_trouble
@@ -74,4 +82,4 @@ def _run_words(report: RunReport) -> str:
         words.append(dated(summary.axis, summary.step))
     if summary.eta_s is not None and identity.state is State.LIVE:
         words.append(f"{duration(summary.eta_s)} left")
-    return " · ".join(words)
+    return words

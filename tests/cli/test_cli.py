@@ -14,7 +14,9 @@ import pytest
 from ppo_top import __version__
 from ppo_top.cli import main
 from ppo_top.cli.commands import COMMANDS, command_lines
+from ppo_top.output.status_line import MAX_STATUS_CHARS
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
+from tests.support.screens import write_unhealthy_run
 
 
 def exit_code(*arguments: str) -> int:
@@ -315,6 +317,19 @@ def test_status_cuts_a_long_name_and_counts_all_runs(
     assert main(["status", str(tmp_path)]) == 0
     line = capsys.readouterr().out.rstrip()
     assert len(line) == 100 and line.endswith("… · 1 crit, 1 healthy")
+
+
+@pytest.mark.parametrize("length", range(20, 50, 3))
+def test_status_cuts_no_number(
+    length: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where there is no room for the step it is left out: `step 61…` would be another one."""
+    write_unhealthy_run(tmp_path / "runs" / ("x" * length) / "progress.csv")
+    write_unhealthy_run(tmp_path / "runs" / "well" / "progress.csv", broken_from=99)
+    assert main(["status", str(tmp_path)]) == 0
+    line = capsys.readouterr().out
+    assert len(line) <= MAX_STATUS_CHARS + 1 and "…" not in line
+    assert "step" not in line or " · step 81,920 · " in line
 
 
 def test_status_on_a_healthy_run(capsys: pytest.CaptureFixture[str]) -> None:
