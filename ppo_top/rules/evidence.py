@@ -10,7 +10,7 @@ from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import Assessment, Rule
 from ppo_top.rules.engine.terms import WARN
 from ppo_top.rules.engine.wording import format_value, label, num
-from ppo_top.text.format import count, dated, healthy_text
+from ppo_top.text.format import count, dated, healthy_text, plural
 
 
 def collect_evidence(rule: Rule, assessment: Assessment, run: RuleContext) -> tuple[str, ...]:
@@ -94,7 +94,7 @@ def first_member(
     return min(found, key=lambda f: (f.severity < WARN, _fault_mark(f).row), default=None)
 
 
-_ORDER_PREFIXES = ("before: ", "first: ", "with it: ", "then ")
+_ORDER_PREFIXES = ("before: ", "first: ", "with it: ", "after ")
 
 
 def _fault_mark(finding: Finding) -> Mark:
@@ -114,7 +114,7 @@ def _overlaps(finding: Finding, diagnosis: Finding) -> bool:
 def _member_line(finding: Finding, first: int, axis: Axis) -> str:
     broke = _fault_mark(finding)
     later = broke.row - first
-    after = f"then {later} update{'s' if later > 1 else ''} later" if later else "with it"
+    after = f"after {plural(later, 'update')}" if later else "with it"
     if later < 0:
         after = "before"
     when = f"{finding.since_word} {dated(axis, finding.since.step)}"

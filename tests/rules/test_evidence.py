@@ -96,7 +96,7 @@ RULES = ("kl-high", "clip-high", "reward-crash")
 def gathered(*found: Finding, opened: int = 40, dated_by: tuple[str, ...] = ()) -> Finding:
     """A diagnosis that explains findings of these rules."""
     diagnosis = finding("updates-too-large", opened)
-    diagnosis.evidence = ("then 7 updates later: told before", "its own line")
+    diagnosis.evidence = ("after 7 updates: told before", "its own line")
     gather_members(found, diagnosis, RULES, Axis.STEP, dated_by=dated_by)
     return diagnosis
 
@@ -108,7 +108,7 @@ def test_a_diagnosis_tells_in_which_order_things_broke() -> None:
         finding("grad-high", 20),
     )  # fmt: skip
     starts = [line.partition(":")[0] for line in diagnosis.evidence]
-    assert starts == ["first", "then 1 update later", "then 5 updates later", "its own line"]
+    assert starts == ["first", "after 1 update", "after 5 updates", "its own line"]
     assert diagnosis.members == ("kl-high", "clip-high", "reward-crash")
     assert diagnosis.since.row == 37
 

@@ -73,7 +73,7 @@ def test_a_diagnosis_gathers_its_members_in_the_order_in_which_things_broke() ->
     diagnosis = first_finding(findings(profile(), draw_rows(SICK_COLUMNS)), "updates-too-large")
     assert {"kl-high", "clip-high", "reward-crash"} <= set(diagnosis.members)
     assert diagnosis.evidence[0].startswith("first: ")
-    assert any(line.startswith("then ") and "reward fell" in line for line in diagnosis.evidence)
+    assert any(line.startswith("after ") and "reward fell" in line for line in diagnosis.evidence)
     assert diagnosis.since.row == 38
 
 
