@@ -30,7 +30,7 @@ from ppo_top.rules.book import BY_ID
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.terms import FAMILY_NAMES
 from ppo_top.rules.judge import Judge
-from tests.rules.cases import after
+from tests.rules.cases import after, at
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,
@@ -201,6 +201,7 @@ def test_an_unknown_symptom_changes_nothing() -> None:
          {"reward_mean": lambda i: 1.0 if i < 20 else 97.0}),
         ("approx KL above 0.05", {"approx_kl": 0.052}, {"approx_kl": 0.048}),
         ("approx KL 0", {"approx_kl": 0.9e-5}, {"approx_kl": 1.1e-5}),
+        ("approx KL always 0", {"approx_kl": 0.9e-5}, {"approx_kl": at(5, 1.1e-5, 0.0)}),
         ("explained variance below 0.2", {"explained_variance": 0.19},
          {"explained_variance": 0.21}),
         ("explained variance below -1", {"explained_variance": -1.05},
@@ -633,6 +634,20 @@ def test_a_proof_of_a_cause_that_a_family_cannot_have_leaves_the_others(family: 
     """Long answers are a language model's; a script on a control task may log their share."""
     for fact in known_causes().proofs:
         assert cause_scores({fact: True}, family)
+
+
+@pytest.mark.parametrize(("before", "too_large"), [(6.0, True), (0.0, False)])
+def test_no_updates_of_a_lost_policy_are_no_sign_of_small_steps(
+    before: float, too_large: bool
+) -> None:
+    """A rate far too high ends in a KL of 0, and remains the cause unless there never was one."""
+    run = RuleContext(profile())
+    columns = {**CTRL_COLUMNS, "approx_kl": after(20, 0.0, before), "lr": 0.03}
+    for row in draw_rows({**columns, "entropy": after(20, 1e-9, 0.6)}, 30):
+        run.add_row(row)
+    for rule in ("learning-rate-too-high", "premature-convergence"):
+        (first, *_), _ = likely_causes(run, rule)
+        assert (first.cause == "step too large") is too_large
 
 
 @pytest.mark.parametrize(

@@ -211,6 +211,12 @@ def kl_none(run: RuleContext) -> bool | None:
     return None if history is None else abs(history.level) < LIMITS["kl_none"]
 
 
+def kl_never(run: RuleContext) -> bool | None:
+    """No update has ever changed the policy; a KL of 0 now may be the end of one that is lost."""
+    history = run.histories.get("approx_kl")
+    return None if history is None else history.size < LIMITS["kl_none"]
+
+
 def explains_nothing(run: RuleContext) -> bool | None:
     """The critic explains next to nothing."""
     history = run.histories.get("explained_variance")
@@ -305,6 +311,7 @@ FACTS: Mapping[str, Fact] = {
     "critic loss near 0": critic_loss_near_zero,
     "approx KL above 0.05": kl_large,
     "approx KL 0": kl_none,
+    "approx KL always 0": kl_never,
     "explained variance below 0.2": explains_nothing,
     "explained variance below -1": explains_worse_than_nothing,
     "explained variance above 0.8": explains_well,
