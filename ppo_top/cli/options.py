@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 DEFAULT_PATH = "./runs"
 STDOUT = "-"
 EXIT_ERROR = 2
+SHELL_WORD = r"[12&]?>.*|<|\|\|?|&&?|.*;|\$.+"
+"""A word of a command that means something to a shell only: `>>`, `|`, `;`, `$NAME`."""
+SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish")
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -207,6 +210,7 @@ def with_hooks(settings: Settings, given: Iterable[Sequence[str]]) -> Settings:
         hook = Hook(event, command).with_home()
         if not command or shutil.which(hook.command[0]) is None:
             raise UsageError(f"--on {event}: {text or 'no command'}: no such program")
+        _tell_of_shell_words(event, hook.command)
         hooks.append(hook)
     for hook in (each.with_home() for each in settings.hooks):
         if shutil.which(hook.command[0]) is None:
@@ -214,6 +218,15 @@ def with_hooks(settings: Settings, given: Iterable[Sequence[str]]) -> Settings:
         else:
             hooks.append(hook)
     return settings._replace(hooks=tuple(hooks))
+
+
+def _tell_of_shell_words(event: str, command: Sequence[str]) -> None:
+    """Say so if a command has words that only a shell would read: it would do something else."""
+    program = command[0].rpartition("/")[2]
+    unread = [word for word in command[1:] if re.fullmatch(SHELL_WORD, word)]
+    if unread and program not in SHELLS:
+        why = f"{unread[0]} is given to {program} as it is, no shell reads it"
+        print(f"ppo-top: --on {event}: {why} (sh -c '...' does)", file=sys.stderr)
 
 
 def need_prometheus_client(command: str) -> None:

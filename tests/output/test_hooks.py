@@ -321,6 +321,28 @@ def test_a_hook_that_cannot_run_is_a_usage_error(
     assert why in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("command", "unread"),
+    [
+        ("echo hit >> hits.txt", ">>"),
+        ("echo hit 2>&1", "2>&1"),
+        ("echo hit; date", "hit;"),
+        ("echo '$PPO_TOP_RUN'", "$PPO_TOP_RUN"),
+        ("sh -c 'echo hit >> hits.txt'", ""),
+        ("sh -c 'echo $0' '$1'", ""),
+        ("echo a>b 5$ x|y", ""),
+    ],
+)
+def test_words_that_only_a_shell_would_read_are_told(
+    command: str, unread: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A command that starts, and does something else than it says, is noticed at once."""
+    monkeypatch.setattr("ppo_top.output.follow.follow", lambda *_args, **_named: 0)
+    main(["check", str(DEMO_LOGS_FOLDER), "--follow", "--on", "crit", command])
+    said = f"ppo-top: --on crit: {unread} is given to echo as it is, no shell reads it"
+    assert (said in capsys.readouterr().err) is bool(unread)
+
+
 def test_hooks_need_follow(capsys: pytest.CaptureFixture[str]) -> None:
     """Otherwise nothing would ever run."""
     assert main(["check", str(DEMO_LOGS_FOLDER), "--on", "crit", "true"]) == 2
