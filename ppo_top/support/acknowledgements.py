@@ -129,8 +129,9 @@ class Acknowledgements:
             fresh.write_text(json.dumps(entries, indent=1), encoding="utf-8")
             fresh.replace(self.path)
             self._unwritten.clear()
+            self.problem = ""
         except OSError as error:
-            self.problem = f"{self.path}: cannot write: {error}"
+            self.problem = f"{self.path}: cannot write: {error.strerror or error}"
 
 
 def _read_note(entry: Mapping[str, Any]) -> AckNote:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partialmethod
 
-from ppo_top.text.format import dated, number
+from ppo_top.text.format import number
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.choice_actions import ChoiceActions
 from ppo_top.tui.state.cursor import find_row
 from ppo_top.tui.state.line_input import LineInput
+from ppo_top.tui.state.replay_time import detection_text
 from ppo_top.tui.state.ui_state import CHART_OVERLAYS, SECTIONS
 
 
@@ -171,9 +172,7 @@ class Actions(ChoiceActions):
             if ui.run is not None and ui.run.findings:
                 ui.toast += " (N: previous)" if direction > 0 else " (n: next)"
             return
-        percent = 100 * (found.opened.row + 1) // max(len(ui.run.timeline), 1)
-        at = dated(ui.run.timeline.axis, found.opened.step)
-        ui.toast = f"{found.title}: detected at {at}, {percent} % of the run"
+        ui.toast = detection_text(ui.run, found)
 
     do_next_finding = partialmethod(_go_to_finding, 1)
     do_previous_finding = partialmethod(_go_to_finding, -1)
@@ -308,7 +307,9 @@ class Actions(ChoiceActions):
                 ui.acknowledgements.acknowledge(path, finding.rule, finding.since.step, reason)
             ui.invalidate()
             done = "Muted in this run" if mute else "Acknowledged"
-            ui.toast = ui.acknowledgements.problem or f"{done}: {finding.title}"
+            ui.toast = f"{done}: {finding.title}"
+            if ui.acknowledgements.problem:
+                ui.toast = f"{done} until you quit: {ui.acknowledgements.problem}"
 
         ui.line_input = LineInput(f"{verb} {finding.title}, reason: ", save)
 

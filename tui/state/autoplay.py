@@ -8,6 +8,7 @@ from typing import Protocol
 
 from ppo_top.model import Severity
 from ppo_top.runs.run import Run
+from ppo_top.tui.state.replay_time import detection_text
 from ppo_top.tui.state.ui_state import UiState
 
 MIN_FRAME_S = 1 / 15
@@ -85,5 +86,4 @@ class Playback:
     def _announce_findings(self, run: Run, before: int, now: int) -> None:
         for finding in run.findings:
             if before < finding.opened.row <= now and finding.severity >= Severity.WARN:
-                share = round(100 * (finding.opened.row + 1) / max(len(run.timeline), 1))
-                self.host.show_toast(f"{finding.title}: detected at {share} % of the run")
+                self.host.show_toast(detection_text(run, finding))

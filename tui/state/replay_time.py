@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 
-from ppo_top.model import Severity, State
+from ppo_top.model import Finding, Severity, State
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
+from ppo_top.text.format import dated
 from ppo_top.tui import Replay
 
 IDEAL_FINDING_SHARE = 0.4
@@ -39,6 +40,13 @@ def state_at(run: Run, row: int | None, now: float) -> State:
     if row is None or row >= len(run.timeline) - 1:
         return run_status(run, now).state
     return State.LIVE if row >= 0 else State.STARTING
+
+
+def detection_text(run: Run, finding: Finding) -> str:
+    """`Update KL too high: detected at step 12,288, 20 % of the run`."""
+    percent = 100 * (finding.opened.row + 1) // max(len(run.timeline), 1)
+    at = dated(run.timeline.axis, finding.opened.step)
+    return f"{finding.title}: detected at {at}, {percent} % of the run"
 
 
 def pick_replay_run(session: Session, replay: Replay) -> str | None:

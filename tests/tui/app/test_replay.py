@@ -51,7 +51,7 @@ async def test_it_plays_from_the_start_and_reports_findings(tmp_path: Path) -> N
     async with app.run_test(size=(120, 34)):
         await until(app, "▶ 20x")
         assert (app.ui_state.cursor.row or 0) < 20
-        await until(app, "detected at")
+        await until(app, "detected at step")
         await until(app, "Replay finished: Space restart")
         assert app.ui_state.cursor.playing is False
         assert "latest" in screen(app).splitlines()[-2]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
@@ -221,6 +222,24 @@ def test_it_is_said_first_what_was_done_and_then_to_which_finding(
     ui.line_input.press_key("enter", None)
     ui.line_input = None
     assert screen(ui, cells, rows)[-1].startswith(" Muted in this run: ")
+
+
+def test_a_note_that_cannot_be_written_holds_until_one_quits(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """A home directory that is read-only costs the memory of it, not the key; once it can be
+    written, both are.
+    """
+    ui, home = make_ui_state(DEMO_LOGS / "torch_cartpole_lr"), tmp_path / "state"
+    home.write_text("")
+    for says in ("Acknowledged until you quit: ", "Acknowledged: "):
+        press(ui, "acknowledge")
+        assert ui.line_input is not None
+        ui.line_input.press_key("enter", None)
+        assert ui.toast.startswith(says) and "[Errno" not in ui.toast
+        if home.is_file():
+            home.unlink()
+    assert len(Acknowledgements().notes) == 2
 
 
 def test_the_share_at_which_a_finding_was_detected_is_that_of_the_timeline(ui: UiState) -> None:
