@@ -21,6 +21,7 @@ from ppo_top.output.colour import coloured
 from ppo_top.output.hooks import Hooks
 from ppo_top.output.reports.json_report import finding_object
 from ppo_top.output.reports.overview import PLAIN, OutputStyle
+from ppo_top.rules.console_text import TRACEBACK
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.load import is_unreachable
 from ppo_top.runs.pipeline import read_to_end
@@ -113,12 +114,17 @@ class ChangeReporter:
             self._emit({"event": f"run-{state.value}", **fields})
 
     def _report_findings(self, run: Run) -> None:
-        """Report what changed; findings are gone where a log began anew."""
+        """Report what changed; findings are gone where a log began anew.
+
+        A traceback whose end is still to come is none yet: it may be that of Ctrl-C.
+        """
         reported = self._reported_findings.setdefault(run.id, {})
+        is_live = self._reported_states[run.id][0] is State.LIVE
         open_now = [(each, each.severity) for each in run.findings if each.cleared is None]
         explained = explaining_rules(open_now)
         for finding in run.findings:
-            self._report_finding(run, finding, reported, explained)
+            if not (is_live and finding.rule == "crashed" and TRACEBACK in finding.message):
+                self._report_finding(run, finding, reported, explained)
         if len(reported) > len(run.findings):
             open_rules = {each.rule for each, _ in open_now}
             here = {(each.rule, each.since.row) for each in run.findings}

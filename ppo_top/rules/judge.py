@@ -226,7 +226,7 @@ class Judge:
         finding = self._found.open_by_id("crashed")
         if finding is not None:
             finding.message = text
-            lines = [line for line in finding.evidence if line != text]
+            lines = [each for each in finding.evidence if each != text and TRACEBACK not in each]
             finding.evidence = (*lines, text)[-2 * MAX_EVIDENCE_LINES :]
             finding.record_version(mark.row)
             if text.startswith(STOPPED_BY_HAND):

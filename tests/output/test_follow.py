@@ -173,6 +173,28 @@ def changes(folder: Path) -> tuple[Callable[[], None], list[dict[str, Any]]]:
     return read, events
 
 
+@pytest.mark.parametrize(
+    ("last", "said"), [("ValueError: boom", ["ValueError: boom"]), ("KeyboardInterrupt", [])]
+)
+def test_a_traceback_is_told_once_it_names_its_error(
+    tmp_path: Path, last: str, said: list[str]
+) -> None:
+    """Not while it is written: a hook would be told of a crash by `Traceback`, or of Ctrl-C."""
+    log = tmp_path / "run" / "stdout.log"
+    log.parent.mkdir()
+    table = (DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2" / "stdout.log").read_text()
+    read, events = changes(tmp_path)
+    log.write_text(table + 'Traceback (most recent call last):\n  File "train.py", line 7\n')
+    read()
+    assert not [each for each in events if each.get("rule") == "crashed"]
+    with log.open("a") as console:
+        console.write(f"    model.learn(10_000)\n{last}\n")
+    read()
+    crashed = [each for each in events if each.get("rule") == "crashed"]
+    assert [each["message"] for each in crashed if each["event"] == "opened"] == said
+    assert not any("Traceback" in line for each in crashed for line in each["evidence"])
+
+
 FAILING = (DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2" / "progress.csv").read_bytes()
 
 
