@@ -87,11 +87,11 @@ def test_no_tag_stands_twice_in_a_table(each: TagTable) -> None:
 
 @pytest.mark.parametrize("each", TABLES, ids=lambda each: each.id)
 def test_every_table_has_a_head(each: TagTable) -> None:
-    """A trainer has a name, a family whose limits apply, marks to know it by, and an axis."""
+    """A trainer has a name, a family whose limits apply, marks to know it by, and a length."""
     assert each.label
     assert each.families or each.algorithms or each.id in ("monitor", "elegantrl", "lightning")
     assert each.evidence
-    assert each.total_options
+    assert each.total_options, "a line `!total` names the options that say how long a run will be"
 
 
 def test_a_wrong_head_line_is_an_error_of_ours(tmp_path: Path) -> None:
