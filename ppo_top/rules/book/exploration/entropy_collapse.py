@@ -189,7 +189,7 @@ RULES = (
         inherits_causes=True,
         causes=("the policy became deterministic in an earlier collapse",),
         remedies=(
-            "restart from a checkpoint before the collapse: nothing else helps",
+            "restart from a checkpoint before the collapse: this policy does not come back",
             "then lower {learning_rate}",
             "raise the entropy bonus: {ent_coef:below 0.05}",
         ),
