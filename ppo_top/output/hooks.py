@@ -9,11 +9,10 @@ from typing import Any
 from ppo_top.model import Severity
 from ppo_top.output.hook_runner import HookCall, HookRunner
 from ppo_top.settings import Hook
+from ppo_top.settings.hook import SEVERITY_EVENTS, STATE_EVENTS
 from ppo_top.text.format import clean
 
 MAX_VARIABLE_CHARS = 1024
-SEVERITY_EVENTS = ("watch", "warn", "crit")
-STATE_EVENTS = ("stalled", "died", "finished")
 
 
 class Hooks:

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 
 from ppo_top.model.named_tuple import NamedTuple
 
-HOOK_EVENTS = ("watch", "warn", "crit", "cleared", "stalled", "died", "finished", "any")
+SEVERITY_EVENTS = ("watch", "warn", "crit")
+STATE_EVENTS = ("stalled", "died", "finished")
+HOOK_EVENTS = (*SEVERITY_EVENTS, "cleared", *STATE_EVENTS, "any")
 """What may start a command: a finding at least that severe, one that cleared, a run's new state."""
 
 HOOK_KEYS = {
