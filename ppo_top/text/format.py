@@ -211,3 +211,21 @@ def common_start(names: Sequence[str]) -> str:
             break
         alike += 1
     return names[0][:alike]
+
+
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes: as Rich says, which reports do not load."""
+    return len(text) if text.isascii() else sum(map(_cells_of, text))
+
+
+@lru_cache(maxsize=1024)
+def _cells_of(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """A text with blanks up to a width in cells: behind it, or before it to align it right."""
+    blanks = " " * (width - cells(text))
+    return blanks + text if right else text + blanks

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from ppo_top.cli import main
 from ppo_top.model import State, Verdict
@@ -154,6 +155,15 @@ def test_no_row_is_wider_than_the_terminal(width: int) -> None:
     lines = overview(runs, style=OutputStyle(width=width)).splitlines()
     assert max(len(line) for line in lines if line.startswith("▲ ppo")) <= width
     assert re.findall(r"-seed\d ", "\n".join(lines)) == ["-seed1 ", "-seed2 "]
+
+
+def test_wide_letters_move_no_column() -> None:
+    """A terminal gives each of them two cells."""
+    names = ("ppo_7", "实验-α 一", "🚀 rocket")
+    text = overview([made_up(name, Verdict.CRIT, "Entropy collapsed") for name in names])
+    rows = [line for line in text.splitlines() if line.startswith("✗") and " crit " in line]
+    assert len(rows) == 3
+    assert len({cell_len(row.partition(" crit ")[0]) for row in rows}) == 1
 
 
 def test_a_file_has_whole_names() -> None:

@@ -6,6 +6,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from ppo_top.text import format
 
@@ -129,3 +130,14 @@ def test_clean_text_has_no_unsafe_character(text: str) -> None:
     for character in format.clean(text):
         assert unicodedata.category(character)[0] != "C"
         assert unicodedata.category(character) not in ("Zl", "Zp", "Mn", "Me")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["ppo_7", "über-α", "实验一", "ランナー", "한국어", "🚀 rocket", "ｗｉｄｅ", "e\u0301", "×3 ✓"],
+)
+def test_reports_measure_a_text_as_the_screen_does(text: str) -> None:
+    """In cells, without loading Rich; padding fills up to a width on either side."""
+    assert format.cells(text) == cell_len(text)
+    for padded in (format.pad(text, 12), format.pad(text, 12, right=True)):
+        assert cell_len(padded) == 12 and padded.strip() == text

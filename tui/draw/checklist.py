@@ -9,7 +9,16 @@ from ppo_top.text.format import clean
 from ppo_top.tui.draw.charts.curve_columns import curve_columns
 from ppo_top.tui.draw.charts.step_axis import step_axis
 from ppo_top.tui.graphics import sparkline
-from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten, width
+from ppo_top.tui.graphics.styled_text import (
+    Span,
+    StyledLine,
+    fit_width,
+    line,
+    pad,
+    shorten,
+    text_width,
+    width,
+)
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.views.checklist import in_order_of_need
 from ppo_top.views.downsample import stride
@@ -37,7 +46,7 @@ def checklist_widths(snap: Snapshot, rows: list[CheckRow], cells: int) -> Checkl
     """The columns that fit, in order of importance: value, name, curve, range, note, extreme."""
     value = max([4, *(len(row.text) for row in rows)])
     rest = cells - 3 - value - 1
-    label = min(MAX_LABEL_CELLS, max((len(clean(row.label)) for row in rows), default=4))
+    label = min(MAX_LABEL_CELLS, max((text_width(clean(row.label)) for row in rows), default=4))
     label = max(4, min(label, rest))
     rest -= label
     curve = min(MAX_CURVE_CELLS, rest - 2) if rest - 2 >= MIN_CURVE_CELLS else 0
@@ -122,7 +131,7 @@ def _row(
     sign: Span = (f" {snap.symbols.status[row.status]} ", row.status.value)
     missing = row.status is Status.MISSING
     label = shorten(clean(row.label), columns.label)
-    name: Span = (label.ljust(columns.label), "dim" if missing else "")
+    name: Span = (pad(label, columns.label), "dim" if missing else "")
     if missing and not row.text:
         room = cells - 3 - columns.label - 2
         note = shorten(snap.display_text(row.note) or "not logged", room) if room >= 10 else ""

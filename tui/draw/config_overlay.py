@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.model import ConfigValue
 from ppo_top.text.format import clean, count, number, plural
 from ppo_top.tui.graphics.distinct_names import shared_parts, shorten_distinctly
-from ppo_top.tui.graphics.styled_text import StyledLine, line, shorten, wrap
+from ppo_top.tui.graphics.styled_text import StyledLine, line, pad, shorten, text_width, wrap
 from ppo_top.tui.state.comparison import chosen_for_comparing
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
@@ -46,9 +46,9 @@ def _settings(view: RunView, cells: int) -> list[StyledLine]:
     if not view.config:
         return [line(("  no hyperparameters found", "dim"))]
     rows = []
-    names = min(max(len(clean(name)) for name in view.config), max(cells // 2, 8))
+    names = min(max(text_width(clean(name)) for name in view.config), max(cells // 2, 8))
     for name, value in sorted(view.config.items()):
-        label = shorten(clean(name), names).ljust(names)
+        label = pad(shorten(clean(name), names), names)
         text = _value_text(value)
         rows.append(line("  ", (label, "dim"), "  ", shorten(text, cells - names - 4)))
     return rows
@@ -73,18 +73,18 @@ def differences_text(ui: UiState, cells: int) -> list[StyledLine]:
     names = sorted({name for config in configs for name in config if setting_kind(name) != "own"})
     differing = [name for name in names if len({_value_text(c.get(name)) for c in configs}) > 1]
     rows = [line((f"Settings that differ, {len(differing)} of {len(names)}", "title"))]
-    first = max([8, *(len(clean(name)) for name in differing)])
+    first = max([8, *(text_width(clean(name)) for name in differing)])
     first = min(first, cells // 3)
     fitting = max(1, (cells - first - 2) // (MIN_VALUE_CELLS + 2))
     shown, wide = runs[:fitting], (cells - first - 2) // min(len(runs), fitting) - 2
     shared = shared_parts(tuple(clean(run.name) for run in runs))
     titles = (shorten_distinctly(clean(run.name), shared[clean(run.name)], wide) for run in shown)
-    heads = "".join("  " + title.ljust(wide) for title in titles)
+    heads = "".join("  " + pad(title, wide) for title in titles)
     rows.append(line((" " * (first + 2) + heads, "dim")))
     for name in differing:
         values = (_value_text(config.get(name)) or "-" for config in configs[:fitting])
-        cells_text = "".join("  " + shorten(value, wide).ljust(wide) for value in values)
-        label = "  " + shorten(clean(name), first).ljust(first)
+        cells_text = "".join("  " + pad(shorten(value, wide), wide) for value in values)
+        label = "  " + pad(shorten(clean(name), first), first)
         rows.append(line((label, "dim"), cells_text))
     if len(runs) > fitting:
         rows.append(line((f"  {plural(len(runs) - fitting, 'more run')} in a wider window", "dim")))

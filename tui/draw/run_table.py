@@ -7,7 +7,16 @@ from collections.abc import Sequence
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import clean, count
 from ppo_top.tui.graphics.distinct_names import SharedParts, shared_parts, shorten_distinctly
-from ppo_top.tui.graphics.styled_text import Span, StyledLine, fit_width, line, shorten, width
+from ppo_top.tui.graphics.styled_text import (
+    Span,
+    StyledLine,
+    fit_width,
+    line,
+    pad,
+    shorten,
+    text_width,
+    width,
+)
 from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.snapshot import ClickRegion, RunListEntry, ScreenBlock, Snapshot
 
@@ -38,7 +47,7 @@ def names_width(entries: Sequence[RunListEntry]) -> int:
 
 def _name_cells(entry: RunListEntry) -> int:
     indent = 2 if entry.member or entry.seeds > 1 else 0  # of a member, or the group's arrow
-    return indent + len(clean(entry.name)) + len(_seeds_text(entry))
+    return indent + text_width(clean(entry.name)) + len(_seeds_text(entry))
 
 
 def _seeds_text(entry: RunListEntry) -> str:
@@ -90,7 +99,7 @@ def run_table_widths(entries: Sequence[RunListEntry], cells: int) -> RunTableWid
 
 def _column_width(head: str, texts: list[str]) -> int:
     """The width of a column; 0 if it is empty."""
-    longest = max((len(clean(text)) for text in texts), default=0)
+    longest = max((text_width(clean(text)) for text in texts), default=0)
     return max(longest, len(head)) + 2 if longest else 0
 
 
@@ -133,7 +142,7 @@ def _entry(
         lead,
         (symbols.status[status], status.value),
         " ",
-        (fold + name.ljust(room), "title" if entry.id == snap.chosen_run_id else ""),
+        (fold + pad(name, room), "title" if entry.id == snap.chosen_run_id else ""),
         (seeds, "dim"),
         *_facts(entry, columns),
         (f" {symbols.state[state]}" + (f" {state.value}" if columns.state else ""), state.value),
@@ -157,7 +166,7 @@ def _facts(entry: RunListEntry, columns: RunTableWidths) -> list[Span]:
     facts: list[Span] = []
     if columns.finding:
         text = shorten(clean(entry.finding), columns.finding - 2)
-        facts.append(("  " + text.ljust(columns.finding - 2), entry.verdict))
+        facts.append(("  " + pad(text, columns.finding - 2), entry.verdict))
     facts.append((entry.since.rjust(columns.since) if columns.since else "", entry.verdict))
     facts.append((entry.reward.rjust(columns.reward) if columns.reward else "", "value"))
     facts.append((entry.step.rjust(columns.step) if columns.step else "", "dim"))

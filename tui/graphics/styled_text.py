@@ -33,7 +33,12 @@ def display_text(text: str) -> str:
 
 def width(spans: Iterable[Span]) -> int:
     """The width of a line in cells."""
-    return sum(len(text) if text.isascii() else cell_len(text) for text, _ in spans)
+    return sum(text_width(text) for text, _ in spans)
+
+
+def text_width(text: str) -> int:
+    """The width of a text in cells."""
+    return len(text) if text.isascii() else cell_len(text)
 
 
 def truncate(text: str, cells: int) -> str:
@@ -67,6 +72,11 @@ def fit_width(spans: StyledLine, cells: int, style: str = "") -> StyledLine:
     if missing < 0:
         return fit_width(crop(spans, cells), cells, style)
     return (*spans, (" " * missing, style)) if missing else spans
+
+
+def pad(text: str, cells: int) -> str:
+    """A text with blanks behind it, up to a width."""
+    return text + " " * (cells - text_width(text))
 
 
 def shorten(text: str, cells: int) -> str:

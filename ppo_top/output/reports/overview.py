@@ -11,7 +11,7 @@ from ppo_top.model import Axis, verdict_counts
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.colour import coloured
 from ppo_top.output.reports.run_report import RunIdentity, RunReport
-from ppo_top.text.format import clean, count, dated, plural, steps
+from ppo_top.text.format import cells, clean, count, dated, pad, plural, steps
 from ppo_top.text.marks import MARKS
 
 MAX_BRIEFS = 10
@@ -162,12 +162,12 @@ def _table(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[str]:
         return
     width = style.width or math.inf
     lines = [" ", *(MARKS[each.mark] for each in reports)]
-    for head, cells in _columns(reports, style.width).items():
+    for head, texts in _columns(reports, style.width).items():
         if head in WIDE_HEADS and width < MAX_WIDTH:
             continue
-        size = max(map(len, [head, *cells]))
-        gap, align = (" " if head == "run" else "  "), (">" if head in NUMBER_HEADS else "<")
-        column = [f"{gap}{cell:{align}{size}}" for cell in (head, *cells)]
+        size = max(map(cells, [head, *texts]))
+        gap, is_number = (" " if head == "run" else "  "), head in NUMBER_HEADS
+        column = [gap + pad(text, size, right=is_number) for text in (head, *texts)]
         lines = [line + cell for line, cell in zip(lines, column, strict=True)]
     yield from (_cut(line.rstrip(), width) for line in lines)
 

@@ -9,7 +9,7 @@ from ppo_top.model import NO_STEP, Axis, Finding, Severity, Status
 from ppo_top.output.reports.run_report import RunSummary
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
-from ppo_top.text.format import clean, count, dated, healthy_text, number, plural, steps
+from ppo_top.text.format import cells, clean, count, dated, healthy_text, number, pad, plural, steps
 from ppo_top.text.marks import MARKS
 from ppo_top.views.checkpoint_search import checkpoint_search
 from ppo_top.views.judged_by import judged_by
@@ -128,9 +128,9 @@ def _resolved_line(finding: Finding, axis: Axis) -> str:
 
 
 def _checklist(rows: list[CheckRow]) -> Iterator[str]:
-    width = max((len(row.label) for row in rows), default=0)
+    width = max((cells(clean(row.label)) for row in rows), default=0)
     for row in rows:
-        label = clean(row.label).ljust(width)
+        label = pad(clean(row.label), width)
         if row.status is Status.MISSING:
             yield from _wrap(row.note, f"    {MARKS[row.status]} {label}  ", " " * (width + 8))
             continue

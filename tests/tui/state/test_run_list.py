@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from rich.cells import cell_len
 
 from ppo_top.cli import main
 from ppo_top.model import ConfigValue, State, Status, Verdict
@@ -411,6 +412,21 @@ def test_home_and_end_are_the_ends_of_the_list(seeds: UiState) -> None:
     actions.do_switch_focus()
     actions.do_first()
     assert (seeds.chosen_run_id, seeds.cursor.row) == (ids[0], 0)
+
+
+def test_wide_letters_move_no_column_of_the_table(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """Nor does a row end before its state."""
+    for reward, name in enumerate(("实验-α 一", "🚀 rocket", "run with blanks"), 20):
+        log = tmp_path / "runs" / name / "progress.csv"
+        write_unhealthy_run(log, first_reward=reward)
+    ui = make_ui_state(tmp_path / "runs")
+    Actions(ui).do_switch_focus()
+    rows = [row for row in drawn_text(ui, 100, 30) if "Destructively" in row]
+    assert len(rows) == 3
+    assert len({cell_len(row.partition("Destructively")[0]) for row in rows}) == 1
+    assert all("ended" in row or "live" in row for row in rows)
 
 
 def test_a_narrow_list_keeps_the_names(seeds: UiState) -> None:

@@ -17,6 +17,7 @@ from ppo_top.tui.graphics.styled_text import (
     StyledLine,
     justify,
     line,
+    pad,
     shorten,
     side_by_side,
     width,
@@ -264,7 +265,7 @@ def _one_line(
 ) -> StyledLine:
     shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
-    label = shorten(clean(track.label), 16).ljust(16)
+    label = pad(shorten(clean(track.label), 16), 16)
     left = line(
         (" " + label, _label_style(snap, track)),
         " ",
