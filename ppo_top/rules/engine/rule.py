@@ -88,67 +88,72 @@ def k_of_n(k: int, n: int) -> PersistenceBySeverity:
 
 
 class Rule(NamedTuple):
-    """One entry of the rule book.
-
-    `stays_calm` and `keeps_level` allow to skip blocks of rows of a backlog; without them, every
-    row is looked at. `stays_calm`: no finding is open, and it finds each of them healthy or
-    borderline. `keeps_level`: its finding is open, and each of them has the level of the row
-    before, as long as the run `gains_nothing` and, for a diagnosis, the same findings are open.
-    `reward_states`: it finds a row healthy unless the reward's course is in one of these (0: any).
-    `description` completes "fires when". `concepts` are the metrics it judges, `related` those
-    shown as evidence. The rule looks at a row that holds one of its `triggers`: the metrics it is
-    `judged_at`, or else its concepts (a diagnosis: none, so at every row). `limits` are its
-    thresholds, overridden by `limit_overrides` for a family or a trainer id, then by the user's
-    settings; `ENGINE_LIMITS` are understood too: `warmup` (points skipped first), `every` (it is
-    asked at one point of so many: what rests on many points is the same at the next one),
-    `clear_after` (calm points that clear a finding), `k` and `n` (k of the last n points that it
-    was asked at raise it), `milder`.
-    `grade` says how well founded the thresholds are: A stated by a trainer's guide or code, B
-    reported by papers or maintainers, C checked on labelled runs, D none of these;
-    `grade_by_family` where a family, or one algorithm of it, differs.
-    `is_event`: at watch its finding tells of one update; it is over after `clear_after` calm points
-    however often there were others. `is_moment`: it tells of a run's end, which lasts no time.
-    `eased_to`: a symptom that is one level less severe, down to
-    this one, once the reward has long been paying for it. `at_end`: asked once more when the run is
-    complete. `remedies` may hold `{option}`: see `ppo_top.rules.advice`. `ranks_causes`: much may
-    stand behind it, so that a finding states those causes that the run's other symptoms make
-    likely, and `causes` are only what it usually is. `inherits_causes`: a diagnosis of a state that
-    hides how it came about, so that it states what the first of its members did.
-    `members` are the rules that a diagnosis across metrics explains; it is asked while one of those
-    that it `needs` is open, or was within `RECENT_ROWS`. `dated_by` are those members that show
-    what its title states, where the others only lead to it: it holds since the first of these
-    (empty: of all). `asks_about` are other rules whose findings weigh in its assessment.
-    """
+    """One entry of the rule book."""
 
     id: str
     title: str
     description: str
+    """Completes "fires when"."""
     concepts: tuple[str, ...]
+    """The metrics that it judges."""
     assess: Condition
     judged_at: tuple[str, ...] | None = None
+    """It looks at a row that holds one of these metrics; None: one of its concepts, and a diagnosis
+    at every row."""
     stays_calm: BlockCheck | None = None
+    """Allows to skip a block of rows of a backlog, in each of which it finds the run healthy or
+    borderline, while no finding is open; None: it looks at every row."""
     keeps_level: BlockCheck | None = None
+    """The same while its finding is open: each row has the level of the one before, as long as the
+    run `gains_nothing` and, for a diagnosis, the same findings are open."""
     reward_states: int = 0
+    """It finds a row healthy unless the reward's course is in one of these (0: any)."""
     families: frozenset[str] = REINFORCEMENT_LEARNING
     limits: Mapping[str, float] = {}
+    """Its thresholds; the `ENGINE_LIMITS` are understood, too: `warmup` (points skipped first),
+    `every` (it is asked at one point of so many: what rests on many points is the same at the next
+    one), `clear_after` (calm points that clear a finding), `k` and `n` (k of the last n points that
+    it was asked at raise it), `milder`."""
     limit_overrides: Mapping[str, RuleLimits] = {}
+    """Other thresholds for a family or a trainer id; the user's settings come last."""
     persistence: PersistenceBySeverity = DEFAULT_PERSISTENCE
     causes: tuple[str, ...] = ()
+    """All that may stand behind it; with `ranks_causes` only what it usually is."""
     remedies: tuple[str, ...] = ()
+    """What to try; they may hold `{option}`: see `ppo_top.rules.advice`."""
     source: str = ""
     grade: str = "D"
+    """How well founded the thresholds are: A stated by a trainer's guide or code, B reported by
+    papers or maintainers, C checked on labelled runs, D none of these."""
     grade_by_family: Mapping[str, str] = {}
+    """Where a family, or one algorithm of it, differs."""
     related: tuple[str, ...] = ()
+    """Metrics shown as evidence."""
     members: tuple[str, ...] = ()
+    """Of a diagnosis across metrics: the rules that it explains."""
     dated_by: tuple[str, ...] = ()
+    """Those members that show what its title states, where the others only lead to it: it holds
+    since the first of these (empty: of all)."""
     needs: tuple[str, ...] = ()
+    """It is asked while a finding of one of these rules is open, or was within `RECENT_ROWS`."""
     asks_about: tuple[str, ...] = ()
+    """Other rules whose findings weigh in its assessment."""
     at_end: bool = False
+    """It is asked once more when the run is complete."""
     eased_to: Severity | None = None
+    """A symptom that is one level less severe, down to this one, once the reward has long been
+    paying for it."""
     is_event: bool = False
+    """At watch its finding tells of one update; it is over after `clear_after` calm points however
+    often there were others."""
     is_moment: bool = False
+    """It tells of a run's end, which lasts no time."""
     ranks_causes: bool = False
+    """Much may stand behind it: a finding states the causes that the run's other symptoms make
+    likely."""
     inherits_causes: bool = False
+    """A diagnosis of a state that hides how it came about: it states what the first of its members
+    did."""
 
     @property
     def triggers(self) -> tuple[str, ...]:
