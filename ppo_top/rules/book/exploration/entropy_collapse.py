@@ -106,7 +106,7 @@ def policy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if history.last > limits["share"] * first or moves or has_settled(run):
         return borderline(history.last)
     message = (
-        f"the policy is frozen at entropy {num(history.last)}: KL, clipping and loss look green "
+        f"the policy is frozen at entropy {num(history.last)}: KL, clipping and loss are small "
         "because nothing can change any more"
     )
     return Assessment(CRIT, history.last, limits["share"] * first, message)
