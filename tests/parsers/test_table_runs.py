@@ -49,6 +49,20 @@ def test_trainings_one_after_the_other(column: str) -> None:
 
 
 @given(
+    seeds=st.integers(2, 4),
+    settings=st.integers(2, 3),
+    length=st.integers(3, 40),
+    size=st.integers(1, 4000),
+)
+def test_the_same_seeds_again(seeds: int, settings: int, length: int, size: int) -> None:
+    """With other settings: whole trainings, each from its first step on."""
+    lines = [row for _ in range(settings) for s in range(seeds) for row in rows(s, range(length))]
+    found = read(table(lines), size)
+    assert list(steps_of(found).values()) == [list(range(length))] * (seeds * settings)
+    assert [each.config["seed"] for each in found.values()] == [*range(seeds)] * settings
+
+
+@given(
     totals=st.lists(st.sampled_from([50, 100, 250]), min_size=1, max_size=4),
     first=st.sampled_from([0, 1]),
     left_out=st.integers(1, 49),

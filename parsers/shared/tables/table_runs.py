@@ -84,6 +84,7 @@ class TableRuns:
         self._touched = [self.current]
         self._is_interleaved = False
         self._number = 1
+        self._names_taken: set[str] = set()
 
     def read_header(self, names: Sequence[str], step: int | None) -> None:
         """Look for the columns that name trainings; without steps nothing begins anew."""
@@ -111,6 +112,8 @@ class TableRuns:
         if step is None or cells == self._cells or "" in cells:
             return
         known = self._by_cells.get(cells)
+        if known not in (None, self.current) and step < known.step and self._begins(step):
+            known = None  # the same seed again, with other settings
         if known is None and (not self._by_cells or self._begins(step)):
             known = self._begin(cells, texts, step)
         if known is None or (known is not self.current and step < known.step):
@@ -192,11 +195,11 @@ class TableRuns:
         if not self._by_cells:
             run, self._first_step = self.current, step
             run.settings = settings
-        elif len(self._by_cells) >= _MAX_RUNS:
+        elif len(self._names_taken) + 1 >= _MAX_RUNS:
             return self.current
         else:
             what, which = " and ".join(self._names), ", ".join(text.strip() for text in texts)
-            note = _NOTE.format(len(self._by_cells) + 1, what, which)
+            note = _NOTE.format(len(self._names_taken) + 2, what, which)
             run = TableRun(self._free_name(texts), settings, note)
         self._by_cells[cells] = run
         return run
@@ -205,5 +208,7 @@ class TableRuns:
         """`seed-7`; with a number where other cells have the same name in a path."""
         parts = zip(self._names, texts, strict=True)
         name = plain_run_name("-".join(f"{name}-{text.strip()}" for name, text in parts))
-        taken = {run.name for run in self._by_cells.values()}
-        return name if name not in taken else f"{name}-{len(taken) + 1}"
+        if name in self._names_taken:
+            name = f"{name}-{len(self._names_taken) + 2}"
+        self._names_taken.add(name)
+        return name
