@@ -140,6 +140,31 @@ def test_check_judges_each_training(capsys: pytest.CaptureFixture[str]) -> None:
     assert runs["bandit-cell-7"]["state"] == "died"
 
 
+def test_cells_without_a_name_in_common_are_trainings_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The reward model's table, and the lines of the loop that trains with it."""
+    lines = printed("".join(f"objective/kl: 1{n}.5\nenv/reward_mean: 0.{n}\n" for n in range(9)))
+    path = tmp_path / "rlhf.ipynb"
+    path.write_bytes(notebook([table(1.0, 2.0, 3.0)], [lines]))
+    _, runs, _ = check_json(capsys, str(path))
+    assert {name: run["progress"]["updates"] for name, run in runs.items()} == {
+        "rlhf-cell-1": 3,
+        "rlhf-cell-2": 9,
+    }
+
+
+def test_a_cell_that_evaluates_what_was_trained_is_no_training(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of rewards and shares alone, or of the loss on other data."""
+    lines = printed("".join(f"pass@1: 0.{n}\neval_loss: 1.{n}\n" for n in range(9)))
+    path = tmp_path / "grpo.ipynb"
+    path.write_bytes(notebook([table(1.0, 2.0, 3.0)], [lines]))
+    _, runs, _ = check_json(capsys, str(path))
+    assert list(runs) == ["grpo-cell-1"]
+
+
 def test_a_kernel_that_died_is_told_in_its_own_words(tmp_path: Path) -> None:
     """VS Code stores no exception then, but a sentence with a link."""
     sentence = "The Kernel crashed while executing code in the current cell. Please <a>review</a>"

@@ -25,9 +25,10 @@ from ppo_top.runs.grouping.locations import (
 from ppo_top.runs.grouping.same_values import is_distinct, merged_heads, rough_values
 from ppo_top.settings.run_patterns import NO_PATTERNS, PatternMatch, RunPatterns
 
-CONSOLE, EVENTS, SETTINGS, TRACKER, MONITORING = (
+CONSOLE, EVENTS, NOTEBOOK, SETTINGS, TRACKER, MONITORING = (
     "console",
     "tfevents",
+    "notebook",
     "settings",
     "tracker",
     "monitoring",
@@ -36,6 +37,11 @@ CONSOLE, EVENTS, SETTINGS, TRACKER, MONITORING = (
 
 SYSTEM_TAG = re.compile(r"(?i)gpu|cpu|mem|util|temp|power|disk|net|watt|fan")
 """A tag of a log that watches the machine."""
+OF_AN_UPDATE = re.compile(
+    r"(?i)(?!.*(?<![a-z])(?:eval|val|validation|test)(?![a-z]))"
+    r".*(?:loss|(?<![a-z])kl(?![a-z])|entropy|advantage|(?<![a-z])grad)"
+)
+"""A tag of what only a training logs: an evaluation of its model tells rewards and shares."""
 START_TOLERANCE_S = 1800.0
 """Logs of one training have their first points within this time of each other (seconds)."""
 ZONE_TOLERANCE_S = 14.5 * 3600
@@ -202,6 +208,11 @@ class LogUnit:
         limit = ZONE_TOLERANCE_S if console else START_TOLERANCE_S
         return abs(self.start - other.start) <= limit
 
+    @cached_property
+    def updates_a_model(self) -> bool:
+        """Whether what it logs is of updates; else it may be an evaluation of what was trained."""
+        return any(OF_AN_UPDATE.match(tag) for tag in self.heads)
+
     def competes_with(self, other: LogUnit) -> bool:
         """Whether both hold a log that a training has only once."""
         return any(self._competes_in(kind, other) for kind in self.kinds & other.kinds)
@@ -215,6 +226,8 @@ class LogUnit:
                 one.is_shell_output_of(logged) for one, logged in pairs
             )
         if kind == EVENTS and not self.processes & other.processes:
+            return True
+        if kind == NOTEBOOK and self.updates_a_model and other.updates_a_model:
             return True
         return kind == TRACKER or bool(self.heads.keys() & other.heads.keys())
 
