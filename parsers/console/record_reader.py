@@ -76,6 +76,11 @@ class RecordReader:
 
     def parse_line(self, text: str, name: str, time: float) -> None:
         """Read a line of this process, written at this unix time."""
+        joined = dicts.parted(text)
+        for each in joined if len(joined) > 1 else (text,):
+            self._parse_text(each, name, time)
+
+    def _parse_text(self, text: str, name: str, time: float) -> None:
         process = self.processes[name]
         if (self._patterns and self._match_patterns(text, name, time)) or self._add_table_line(
             text, name

@@ -107,6 +107,9 @@ class Unwrapper:
         if head == "`":
             text = text.lstrip("`")  # of Markdown's code, which began in the midst of a line
             head = text[:1]
+        if head == " " and _CLOCK.match(text, 1):  # as Megatron-LM prints it
+            text = text[1:]
+            head = text[:1]
         if head == ">" and (quote := _QUOTE.match(text)):
             text = text[quote.end() :]
         if (head.isdigit() and text[2:3] != ":" and text[4:5] != "-") or head in (" ", ">"):

@@ -38,6 +38,7 @@ _MOST_LINES = 256
 _MIN_LINES_FOR_ORJSON = 500
 """Before that, importing orjson takes longer than it saves."""
 _FIRST_ITEM = lazy_pattern(r"'[^']{1,80}': [-\d]")
+_BETWEEN_DICTS = lazy_pattern(r"(?<=\}) (?=\{['\"][^'\"{}]{1,80}['\"]: )")
 _MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
 """JSON reads it as an integer, which has no sign."""
 
@@ -48,6 +49,11 @@ def with_start(text: str) -> str:
         return text
     is_rest = text.endswith("}") and "{" not in text and _FIRST_ITEM.match(text)
     return "{" + text if is_rest else ""
+
+
+def parted(text: str) -> Sequence[str]:
+    """The dictionaries of a line that holds several: copying has lost the ends of their lines."""
+    return _BETWEEN_DICTS.split(text) if "} {" in text else (text,)
 
 
 def parse_record(text: str) -> ConsoleRecord | None:

@@ -43,6 +43,10 @@ _PROGRESS = lazy_pattern(
     r"(?: ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\))?"
 )
 """The count before its unit: `PPO Progress: 2048/200000 steps (1.0%) | Reward: 21.5`."""
+_PADDED_COUNT = lazy_pattern(
+    r"(?i)\b(iteration|iter|step|epoch|episode|update)[:=]?\s{1,16}(\d{1,15}) ?/ {1,16}(\d{1,15})\b"
+)
+"""Megatron-LM pads its counts: `iteration        7/    2174 | loss: 0.5 |`."""
 _RULED_COUNT = lazy_pattern(
     r"^([-=*#~])\1{2,}\s{0,9}([A-Za-z]{1,20}(?: [A-Za-z]{1,20}){0,2}) ?: ?(\d{1,15})\s{0,9}\1{3,}$"
 )
@@ -225,6 +229,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     (": episode: ", _replacing(_LEADING_STEP, r"step \1, ")),
     *((word, _replacing(_PROGRESS, r"\3 \1/\2")) for word in ("rogress: ", "rogress : ")),
     *((3 * sign, _replacing(_RULED_COUNT, _as_heading)) for sign in "-=*#~"),
+    ("/ ", _replacing(_PADDED_COUNT, r"\1 \2/\3")),
     ("/", _replacing(_LEADING_COUNT, r"iteration \1/\2, ")),
     ("\t", _replacing(_TABBED_SEPARATOR, r"\1 ")),
     ("%)", _replacing(_SHARE_DONE, "")),

@@ -11,7 +11,7 @@ from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, par
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _BAR_START = lazy_pattern(
-    r"\s*+(?P<name>[^|%{}\r\n]{0,240}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
+    r"\s*+(?P<name>[^%{}\r\n]{0,240}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
     r"\s*+(?P<done>\d{1,15})/(?P<total>\d{1,15})\s*+\["
 )
 _DESCRIPTION = lazy_pattern(r"\s*+\[([^\[\]]{1,4000}+)\]:(?=\s*+\d{1,3}%\|)")
@@ -28,7 +28,7 @@ _TRAINING_BAR_NAME = lazy_pattern(
     re.IGNORECASE,
 )
 _NAMED_VALUE = lazy_pattern(
-    rf"(?:^|[,;]? )(?P<name>[A-Za-z][\w -]{{0,40}}?(?: \([a-z]{{1,20}}\))?)"
+    rf"(?:^|[,;|]? )(?P<name>[A-Za-z][\w -]{{0,40}}?(?: \([a-z]{{1,20}}\))?)"
     rf"(?:: {{0,2}}| ?= {{0,2}}| )(?P<value>{NUMBER_PATTERN})"
     rf"(?: \(init[:=] {{0,2}}{NUMBER_PATTERN}\))?(?=[,;: ]|$)"
 )

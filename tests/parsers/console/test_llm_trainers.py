@@ -200,3 +200,14 @@ def test_totals() -> None:
     assert read("mappo").config["total_timesteps"] == 20_000_000
     assert read("trlx").config["max_steps"] == 100
     assert read("nemo-rl").config["max_steps"] == 100
+
+
+def test_what_slime_prints_of_a_rollouts_speed() -> None:
+    """`perf 7: {...}` says the rollout as `rollout 7: {...}` does."""
+    text = "".join(
+        f"(RolloutManager pid=7) [2026-01-01 12:00:0{n}] rollout.py:9 - perf {n}: "
+        f"{{'rollout/truncated_ratio': 0.4{n}, 'perf/rollout_time': 371.2}}\n"
+        for n in (7, 8, 9)
+    )
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("rollout/truncated_ratio") == [7, 8, 9]

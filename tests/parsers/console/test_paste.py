@@ -47,6 +47,16 @@ def test_what_stands_before_each_line(prefix: str) -> None:
     assert found.values_by_step() == PLAIN.values_by_step()
 
 
+@pytest.mark.parametrize("size", [2, 3, 7])
+def test_several_dictionaries_in_a_line(size: int) -> None:
+    """A browser's copy has lost the ends of lines; what is left of the first one is no record."""
+    joined = [" ".join(RECORDS[at : at + size]) for at in range(0, len(RECORDS), size)]
+    assert read(joined).values_by_step() == PLAIN.values_by_step()
+    assert read([f"_steps': '31/94'}} {joined[0]}", *joined[1:]]).values("loss") == [
+        *PLAIN.values("loss")
+    ]
+
+
 @pytest.mark.parametrize("number", ["{}  ", "{} ", "{}: ", "{} | ", "{}\t", "> {} "])
 def test_line_numbers(number: str) -> None:
     """Of an editor or a web page, from any number on."""

@@ -54,6 +54,12 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("Episode {step}: return {n}.5 (100-ep avg: 3.5) | eps 0.5", "return"),
         ("Iter [{step}/900] (1.5%): return {n}.5 | entropy 0.5", "return"),
         ("Update #{n} (step {step}): mean_reward={n}.5, entropy=0.5", "mean_reward"),
+        # Megatron-LM's `training_log`, which begins with a blank
+        (
+            " [2026-01-01 12:00:00] iteration {step:8d}/{n:8d}00 | consumed samples: {n:12d} | "
+            "elapsed time: 17m 33s | loss: 2.365559E-06 | reward: {n}.5 | grad norm: 0.016 |",
+            "reward",
+        ),
         ("[   {step}/900] reward: {n}.5 loss: 0.5", "reward"),
         ("{step}/900: reward {n}.5", "reward"),
         ("Episode {step}: total_reward -> {n}.5", "total_reward"),

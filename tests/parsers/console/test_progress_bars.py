@@ -111,6 +111,20 @@ def test_values_in_the_name_of_a_bar() -> None:
     assert "eval reward" not in read.points
 
 
+def test_values_in_the_name_of_a_bar_between_rules() -> None:
+    """What `set_description` joins by ` | `; a size with a slash, or a duration, is no value."""
+    drawn = "".join(
+        f"\rLoss: {n}.5 | Acc: 0.25 | ETA: 25.2h | GPU: 6.4/8.8GB:  4{n}%|#| {40 - 10 * n}/70 "
+        "[00:01<00:10, 7.02s/it]"
+        for n in (3, 2, 1)
+    )
+    read = parse_every_way(ConsoleParser, drawn.encode() + b"\n")
+    assert read.values_by_step() == {
+        "Loss": [(10, 3.5), (20, 2.5), (30, 1.5)],
+        "Acc": [(10, 0.25), (20, 0.25), (30, 0.25)],
+    }
+
+
 @pytest.mark.parametrize("end", ["\r", ""])
 def test_bars_drawn_one_behind_the_other(end: str) -> None:
     """A line that follows has the step of the last one, with carriage returns between or none."""
