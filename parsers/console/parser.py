@@ -51,7 +51,7 @@ class ConsoleParser:
         self._reader = RecordReader(tuple(patterns), self._builder, self._log_lines)
         self._main_process = self._reader.main_process
         self._bar_steps = self._reader.bar_steps
-        self._is_after_bar = False
+        self._is_after_bar = self._is_after_evaluation = False
         self._open_text = ""
         """Text that a carriage return ended: to be drawn over, or torn by a bar on stderr."""
         self._is_torn = False
@@ -137,13 +137,16 @@ class ConsoleParser:
         return end
 
     def _read_blank(self, segment: Segment) -> None:
-        """Blanks right after the training's bar erase it."""
+        """Blanks right after the training's bar, or a full one below it, erase it."""
         self._log_lines.add_blank(segment)
         if segment.newline:
             self._end_open_line()
-        if segment.data and self._is_after_bar and not segment.data.strip(b" "):
-            self._bar_steps.erase()
-        self._is_after_bar = False
+        if segment.data and not segment.data.strip(b" "):
+            if self._is_after_bar:
+                self._bar_steps.erase()
+            elif self._is_after_evaluation:
+                self._bar_steps.erase_below()
+        self._is_after_bar = self._is_after_evaluation = False
 
     def _read_line(self, segment: Segment) -> str:
         """Read all values of a line; return its plain text."""
@@ -170,6 +173,8 @@ class ConsoleParser:
                 break
             self._is_torn = bool(self._open_text)
             self._is_after_bar = self._reader.follow_bar(bar)
+            is_other = not (self._is_after_bar or bar.name)
+            self._is_after_evaluation = is_other and bar.done == bar.total
             self._reader.add_bar_values(bar, text[: bar.end], self._is_after_bar)
             text = text[bar.end :] if bar.end else ""
             if not text:

@@ -14,7 +14,7 @@ from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import dicts, trainer_lines
 from ppo_top.parsers.console.steps import progress_bars
-from ppo_top.parsers.console.steps.bar_steps import BarSteps
+from ppo_top.parsers.console.steps.bar_steps import BarSteps, is_evaluation
 from ppo_top.parsers.console.tables import ruled_table
 from ppo_top.parsers.console.tables.population_table import PopulationTable
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
@@ -40,6 +40,7 @@ class RecordReader:
         self.processes: dict[str, ProcessStream] = {"": self.main_process}
         self.unread = UnreadLines()
         self._bar_values = progress_bars.BarValues()
+        self._new_total: int | None = None
         self._pair_lists = trainer_lines.PairLists()
         self._population = PopulationTable()
 
@@ -161,8 +162,19 @@ class RecordReader:
         if not self.bar_steps.draw(bar):
             return False
         if bar.total != known and not bar.counts_part:
-            self._builder.add_settings({"max_steps": bar.total})
+            self._new_total = bar.total
+            if known is None:
+                self._settle_total()
         return True
+
+    def _settle_total(self) -> None:
+        """Take over the length of another training, once that has a record.
+
+        `trainer.evaluate()` after the training has a bar of its own.
+        """
+        if self._new_total is not None:
+            self._builder.add_settings({"max_steps": self._new_total})
+            self._new_total = None
 
     def add_bar_values(self, bar: progress_bars.ProgressBar, text: str, followed: bool) -> None:
         """Add the values next to a bar, unless other lines say more."""
@@ -171,6 +183,7 @@ class RecordReader:
         )
         if found is None or found.step is None:
             return
+        self._settle_total()
         self._builder.add_record("", found, found.step)
         if found.axis:  # it says which step that is: that of lines without one, too
             self._add_stepped("", self.main_process.release_steps())
@@ -187,6 +200,8 @@ class RecordReader:
 
     def _add_placed(self, found: ConsoleRecord, step: int) -> None:
         """Add a dictionary at the step that the bars tell."""
+        if not is_evaluation(found):
+            self._settle_total()
         self._builder.add_record("", found, step, counted=self.bar_steps.counts_bars)
         if self.bar_steps.is_block_buffered:
             self._builder.add_note(BLOCK_BUFFERED)
@@ -203,6 +218,9 @@ class RecordReader:
 
     def _add_stepped(self, name: str, records: Sequence[ConsoleRecord]) -> None:
         for found in records:
+            says_more = found.step is not None and len(found.values) > 1
+            if says_more and not is_evaluation(found):
+                self._settle_total()
             self._builder.add_settings(found.config, name)
             may_begin = self._builder.expects_training
             step, counted = self.processes[name].step_of(found, may_begin=may_begin)

@@ -51,6 +51,21 @@ class TrainingConsole:
         self.print(text)
         self.draw(self._done)
 
+    def evaluate(self, text: str, batches: int = 4) -> None:
+        """Draw the bar of an evaluation below that of the training, and print what it found.
+
+        `ProgressCallback.on_prediction_step` opens it with `leave=False`: it is wiped when closed.
+        """
+        blanks = b" " * self._width
+        for done in range(batches + 1):
+            bar = f"{done / batches:4.0%}|###| {done}/{batches} [00:01<00:01, 2.1it/s]".encode()
+            self.content += b"\n\r" + bar + b"\x1b[A"
+        self.content += b"\r" + blanks + b"\r\n\r" + blanks + b"\r\x1b[A"
+        self._width = 0
+        self.print(text)
+        self.draw(self._done)
+        self.content += b"\n\r" + bar + b"\x1b[A\n\r" + blanks + b"\r\x1b[A"
+
     def _write(self, data: bytes) -> None:
         if self.whole_writes and len(self._held) + len(data) > self.block:
             self._flush(len(self._held))

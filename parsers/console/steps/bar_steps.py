@@ -44,7 +44,7 @@ class BarSteps:
         self._bar = TrainingBar()
         self._held: list[ConsoleRecord] = []
         self._log_calls: deque[int] = deque(maxlen=_MAX_LOG_CALLS)
-        self._is_erased = False
+        self._is_erased = self._is_erased_below = False
         self._last_step = 0
         self._stride = 1
         self._has_block_stride = False
@@ -76,9 +76,9 @@ class BarSteps:
             self._begin_again(before)
         elif self._held:
             self._place_held(bar.done)
-        elif self._is_erased:
+        elif self._is_erased or (self._is_erased_below and bar.done == before):
             self._log_calls.append(bar.done)
-        self._is_erased = False
+        self._is_erased = self._is_erased_below = False
         if len(self._drawn_since_record) < _MAX_HELD:
             self._drawn_since_record.add(bar.done)
         return True
@@ -86,6 +86,13 @@ class BarSteps:
     def erase(self) -> None:
         """The bar was erased: something is about to be written in its place."""
         self._is_erased = True
+
+    def erase_below(self) -> None:
+        """The full bar of an evaluation was erased, to be closed or for its record.
+
+        For a record the training's bar is drawn again where it was.
+        """
+        self._is_erased_below = True
 
     def note_text(self) -> None:
         """Other text was printed: what the bar was erased for, if no record is outstanding."""
@@ -207,3 +214,8 @@ def _kind_of(tags: tuple[str, ...]) -> _Kind:
 
 def _kind(record: ConsoleRecord) -> _Kind:
     return _kind_of(tuple([tag for tag, _ in record.values]))
+
+
+def is_evaluation(record: ConsoleRecord) -> bool:
+    """Whether a record is one of the trainer's evaluations."""
+    return _kind(record).is_evaluation

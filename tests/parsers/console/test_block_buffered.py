@@ -113,6 +113,35 @@ def test_evaluations_share_the_step_of_their_training() -> None:
         assert read.steps("true") == list(range(10, 101, 10))
 
 
+@pytest.mark.parametrize("block", [0, 2048, 8192, 65536])
+def test_an_evaluation_with_a_bar_of_its_own(block: int) -> None:
+    """That bar is wiped for the evaluation's record, and the training's drawn where it was."""
+    console = TrainingConsole(160, block)
+    console.draw(0)
+    for step, text in training(160, 10, 4):
+        for done in range(step - 9, step + 1):
+            console.draw(done)
+        console.write(text)
+        if step in (50, 100, 150):
+            console.evaluate("{'eval_loss': 0.5, 'eval_runtime': 1.5}")
+    read = feed_parser(ConsoleParser(), [console.close()])
+    assert steps_and_truth(read) == ([*range(10, 161, 10)],) * 2
+    assert read.steps("eval_loss") == [50, 100, 150]
+
+
+def test_the_bar_of_an_evaluation_behind_the_training_is_not_its_length() -> None:
+    """`trainer.evaluate()`, with the lines of `trainer.log_metrics`."""
+    log = print_training(TrainingConsole(160, 8192), training(160, 10, 4))
+    after = TrainingConsole(68)
+    for done in range(69):
+        after.draw(done)
+    rest = b"\n***** eval metrics *****\n  epoch     =  1.0\n  eval_loss = 0.6752\n"
+    read = feed_parser(ConsoleParser(), [log + after.content + rest])
+    assert read.config["max_steps"] == 160
+    again = print_training(TrainingConsole(80), training(80, 10, 4))
+    assert feed_parser(ConsoleParser(), [log + again]).config["max_steps"] == 80
+
+
 def test_text_beside_the_records_costs_nothing() -> None:
     """Warnings on stderr and prints on stdout stand between bars and records."""
     records = training(120, 4, 8)
