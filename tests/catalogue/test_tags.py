@@ -212,6 +212,14 @@ def test_terms_of_the_reward_of_isaac_lab_are_parts_of_it_in_skrl() -> None:
     assert found == ("reward_component_mean{joint_vel}", -0.5)
 
 
+def test_terms_of_the_reward_on_the_console_of_rsl_rl() -> None:
+    """Under legged_gym's names and Isaac Lab's; what else is averaged is no reward."""
+    for tag in ("Mean episode rew_torques", "Mean episode Episode_Reward/torques"):
+        assert value("rsl_rl", tag, -0.5) == ("reward_component_mean{torques}", -0.5)
+    other = meaning(TRAINERS["rsl_rl"], "Mean episode terrain_level")
+    assert other is None
+
+
 def test_percent_and_shares() -> None:
     """Only the custom console prints percent."""
     assert value("custom", "clip%", 6.2) == ("clip_fraction", pytest.approx(0.062))  # type: ignore[comparison-overlap]
@@ -383,6 +391,12 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("update_summary/avg_clip_fraction", "clip_fraction"),
         ("eval/Average Score", "eval_reward_mean"),
         ("eval/Rewards", "eval_reward_mean"),
+        ("Train reward margins", "preference_margin"),
+        ("avg_r_total", "reward_mean"),
+        ("Total rewards mean", "reward_mean"),
+        ("accuracy_reward_func mean", "reward_component_mean{accuracy_reward_func}"),
+        ("Reward moyen (100_ep)", "reward_mean"),
+        ("Mittlerer Reward", "reward_mean"),
     ],
 )
 def test_names_that_own_scripts_give(tag: str, metric: str) -> None:

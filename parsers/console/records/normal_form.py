@@ -136,6 +136,8 @@ _TWO_NUMBERS = lazy_pattern(
 """`final reward (best): -15 (-12)`."""
 _SECOND_NUMBER = lazy_pattern(rf"(?<=\d) \(\s{{0,16}}{NUMBER_PATTERN}\s?\)(?=\s|$|[,;|])")
 """A mean so far behind the newest number, as PyTorch's examples print it: `Loss 0.5 (0.61)`."""
+_POINTER = lazy_pattern(r"\s<-{2,8}\s[A-Za-z].*$")
+"""`rewards/mean: -0.27 <---- average reward over this batch (higher=better, noisy)`."""
 _WIDE_BLANKS = lazy_pattern(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""
 
@@ -229,6 +231,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     (": episode: ", _replacing(_LEADING_STEP, r"step \1, ")),
     *((word, _replacing(_PROGRESS, r"\3 \1/\2")) for word in ("rogress: ", "rogress : ")),
     *((3 * sign, _replacing(_RULED_COUNT, _as_heading)) for sign in "-=*#~"),
+    ("<--", _replacing(_POINTER, "")),
     ("/ ", _replacing(_PADDED_COUNT, r"\1 \2/\3")),
     ("/", _replacing(_LEADING_COUNT, r"iteration \1/\2, ")),
     ("\t", _replacing(_TABBED_SEPARATOR, r"\1 ")),

@@ -77,6 +77,13 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("Train: ep {step} rew {n}.5", "rew"),
         ("[Train] Ep {step} Reward: {n}.5 Len: 120", "Reward"),
         ("Policy iteration {step}, average return {n}.5", "average return"),
+        # a course's notebook on RLHF
+        (
+            "------------ STEP {step} ------------\n"
+            "rewards/mean:\t{n}.500000000\t<---- average reward (higher=better, noisy)\n"
+            "objective/kl:\t0.250000000\t<---- how far we are from the original model",
+            "rewards/mean",
+        ),
         # NEAT
         (
             " ****** Running generation {step} ****** \n\n"
