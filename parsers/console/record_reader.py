@@ -41,6 +41,8 @@ class RecordReader:
         self.unread = UnreadLines()
         self._bar_values = progress_bars.BarValues()
         self._new_total: int | None = None
+        self._bar_step: int | None = None
+        """Where the bar is, once it has told the step of a dictionary."""
         self._pair_lists = trainer_lines.PairLists()
         self._population = PopulationTable()
 
@@ -161,6 +163,8 @@ class RecordReader:
         known = self.bar_steps.total
         if not self.bar_steps.draw(bar):
             return False
+        if self._bar_step is not None:
+            self._bar_step = bar.done
         if bar.total != known and not bar.counts_part:
             self._new_total = bar.total
             if known is None:
@@ -203,14 +207,20 @@ class RecordReader:
         if not is_evaluation(found):
             self._settle_total()
         self._builder.add_record("", found, step, counted=self.bar_steps.counts_bars)
+        if not self.bar_steps.counts_bars:
+            self._bar_step = step
         if self.bar_steps.is_block_buffered:
             self._builder.add_note(BLOCK_BUFFERED)
         if not self.is_waiting:
             self._log_lines.set_step(step)
 
     def _add_record(self, name: str, found: ConsoleRecord) -> None:
-        """Add a record at its own step, else at the last one."""
-        if found.values or found.step is not None:
+        """Add a record at its own step, else at that of the bar, else at the last one."""
+        is_beside_bar = name == "" and found.step is None and not self.main_process.axis
+        if found.values and is_beside_bar and self._bar_step is not None:
+            self._builder.add_settings(found.config, name)
+            self._builder.add_record(name, found, self._bar_step)
+        elif found.values or found.step is not None:
             may_begin = self._builder.expects_training
             self._add_stepped(name, self.processes[name].tell_steps(found, may_begin=may_begin))
         else:

@@ -142,6 +142,21 @@ def test_the_bar_of_an_evaluation_behind_the_training_is_not_its_length() -> Non
     assert feed_parser(ConsoleParser(), [log + again]).config["max_steps"] == 80
 
 
+def test_a_line_without_a_step_is_at_that_of_the_bar() -> None:
+    """What a reward function prints, and the lines of `trainer.log_metrics` at the end."""
+    console = TrainingConsole(40)
+    console.draw(0)
+    for step, text in training(40, 10, 4):
+        console.draw(step)
+        console.write(text)
+        console.print(f"Reward: {step}.5")
+    rest = b"\n***** eval metrics *****\n  eval_loss = 0.6752\n"
+    read = feed_parser(ConsoleParser(), [console.close() + rest])
+    assert read.steps("Reward") == read.steps("true") == [10, 20, 30, 40]
+    assert read.steps("eval_loss") == [40]
+    assert not read.counts_updates
+
+
 def test_text_beside_the_records_costs_nothing() -> None:
     """Warnings on stderr and prints on stdout stand between bars and records."""
     records = training(120, 4, 8)
