@@ -37,18 +37,25 @@ _MAX_DICT_LAYOUTS = 256
 _MOST_LINES = 256
 _MIN_LINES_FOR_ORJSON = 500
 """Before that, importing orjson takes longer than it saves."""
-_FIRST_ITEM = lazy_pattern(r"'[^']{1,80}': [-\d]")
+_FIRST_ITEM = lazy_pattern(r"'([^']{1,80})': '?[-\d]")
 _BETWEEN_DICTS = lazy_pattern(r"(?<=\}) (?=\{['\"][^'\"{}]{1,80}['\"]: )")
 _MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
 """JSON reads it as an integer, which has no sign."""
 
 
 def with_start(text: str) -> str:
-    """A dictionary, if need be with the bracket without which it was pasted; else ""."""
+    """A dictionary, if need be with the brackets without which it was pasted; else "".
+
+    `grep -o "'reward': [^,]*"` leaves one item a line.
+    """
     if text.startswith("{"):
         return text
-    is_rest = text.endswith("}") and "{" not in text and _FIRST_ITEM.match(text)
-    return "{" + text if is_rest else ""
+    item = None if "{" in text else _FIRST_ITEM.match(text)
+    if item is None:
+        return ""
+    if text.endswith("}"):
+        return "{" + text
+    return "" if is_setting(item[1]) else "{" + text.rstrip(", ") + "}"
 
 
 def parted(text: str) -> Sequence[str]:

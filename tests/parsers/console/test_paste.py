@@ -47,6 +47,14 @@ def test_what_stands_before_each_line(prefix: str) -> None:
     assert found.values_by_step() == PLAIN.values_by_step()
 
 
+@pytest.mark.parametrize("form", ["'reward': {}.25", "'reward': '{}.25'", "'reward': {}.25, "])
+def test_items_that_grep_has_left(form: str) -> None:
+    """`grep -o "'reward': [^,]*" train.log`: one a line, without brackets."""
+    found = read([form.format(n) for n in range(1, 8)])
+    assert found.values("reward") == PLAIN.values("reward")
+    assert read(["'lr': 0.001,", "'gamma': 0.99,", "'reward': 'dense',"]).points == {}
+
+
 @pytest.mark.parametrize("size", [2, 3, 7])
 def test_several_dictionaries_in_a_line(size: int) -> None:
     """A browser's copy has lost the ends of lines; what is left of the first one is no record."""
