@@ -218,6 +218,8 @@ def test_terms_of_the_reward_on_the_console_of_rsl_rl() -> None:
         assert value("rsl_rl", tag, -0.5) == ("reward_component_mean{torques}", -0.5)
     other = meaning(TRAINERS["rsl_rl"], "Mean episode terrain_level")
     assert other is None
+    for tag, part in (("Mean episode up_reward", "up"), ("Mean style reward", "style")):
+        assert value("rsl_rl", tag, 0.5) == (f"reward_component_mean{{{part}}}", 0.5)
 
 
 def test_percent_and_shares() -> None:
