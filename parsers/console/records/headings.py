@@ -31,6 +31,13 @@ _COUNT = lazy_pattern(
     rf"(?P<step>\d{{1,12}})(?:\s*/\s*(?P<total>\d{{1,12}}))? (?P<unit>{_UNIT})s"
     rf"(?P<after>(?: (?:{_BEGINS_OR_ENDS}|collected|so far))?)(?P<remark>)\W{{0,60}}"
 )
+_AT_STEP = lazy_pattern(
+    r"(?i)(?P<before>\W{0,60}"
+    r"(?!.{0,60}(?:sav|checkpoint|resum|load|restor|stop|best|start|finish|eval|valid|test))"
+    rf"[a-z]{{1,20}}(?: [a-z]{{1,20}}){{0,2}} (?:@|at) )(?P<unit>{_UNIT}) (?P<step>\d{{1,12}})"
+    r"(?P<total>)(?P<after>)(?P<remark>):?"
+)
+"""`Sanity check @ step 200`, above what it found; not what is done once at a step."""
 
 
 class WordedHeadings:
@@ -53,7 +60,7 @@ def _parse_heading(text: str) -> ConsoleRecord | None:
     """The step that a line of words says; None if it says something else as well, or no words."""
     if len(text) > _MAX_CHARS:
         return None
-    found = _HEADING.fullmatch(text) or _COUNT.fullmatch(text)
+    found = _HEADING.fullmatch(text) or _COUNT.fullmatch(text) or _AT_STEP.fullmatch(text)
     if found is None or not (found["before"] or found["after"] or found["remark"]):
         return None
     unit, step = found["unit"].lower(), int(found["step"])

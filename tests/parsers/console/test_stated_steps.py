@@ -615,6 +615,8 @@ WORDED_HEADINGS = [
     "Collected {n}/1000 timesteps",
     "  Iteration {n}/1000  (global 7)",
     "Epoch {n} (12.5 s each)",
+    "🧪 Sanity Check @ step {n}",
+    "Bad batch at step {n}:",
 ]
 
 
@@ -674,6 +676,7 @@ def test_a_line_of_words_now_and_then_is_no_step(line: str) -> None:
     [
         "Evaluating at step {n}",
         "Saved model of episode {n}",
+        "Last checkpoint at step {n}",
         "Loading episode {n} of the demonstrations",
         "Playing games for {n} minutes",
         "Best reward in episode {n} so far",
