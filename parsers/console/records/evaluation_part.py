@@ -13,7 +13,11 @@ from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_HEADING_CHARS = 160
-_START = r"\W{0,80}(?:(?:start|begin)(?:ing)?|final|now|running|开始)?[ :]{0,2}(?:the )?"
+_START = (
+    r"\W{0,80}(?:(?<=# )[\w-]{1,20} )?"
+    r"(?:(?:start|begin)(?:ing)?|final|now|running|开始)?[ :]{0,2}(?:the )?"
+)
+"""A heading of Markdown may begin with the name of what is trained: `## DQN Evaluation`."""
 _EVALUATION = lazy_pattern(
     rf"{_START}(?:(?:evaluation|evaluating|testing|test phase)(?![\w/])|评估|测试)"
     r"(?:\D|\d{1,9} (?:episode|game|rollout|run|trial)s?\b)*",

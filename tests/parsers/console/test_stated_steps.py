@@ -177,6 +177,7 @@ def episodes(count: int, reward: float) -> str:
     "heading",
     [
         "-------- EVALUATION --------",
+        "#### DQN Evaluation",
         "=== Testing ===",
         "Evaluating the agent...",
         "开始测试阶段...",
