@@ -205,8 +205,16 @@ def _shared_series(
 
 
 def _is_episodic(chain: SourceChain) -> bool:
-    """Whether a chain has only per-episode metrics, whose steps are environment steps."""
-    return bool(chain.meanings) and all(known.per_episode for known in chain.meanings.values())
+    """Whether a trainer logs only its episodes there, whose steps are the environment's.
+
+    A monitor of an environment may be that of another one: its length tells.
+    """
+    meanings = chain.meanings.values()
+    return (
+        not chain.rows_are_episodes
+        and bool(meanings)
+        and all(known.per_episode for known in meanings)
+    )
 
 
 def _has_same_length(chain: SourceChain, main: SourceChain) -> bool:

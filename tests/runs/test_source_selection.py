@@ -224,6 +224,14 @@ def test_a_monitor_of_another_name_is_no_environment_beside() -> None:
     assert list(merged_steps(found)) == [100, 200, 300, 400]
 
 
+def test_a_monitor_of_far_fewer_steps_is_not_that_of_the_training() -> None:
+    """Its episodes would all belong to the first update."""
+    short = select_sources([CSV_SOURCE, monitor("0.monitor.csv")], {})
+    assert "ep_len" not in selected_sources(short)
+    long = select_sources([CSV_SOURCE, monitor("0.monitor.csv", episodes=60)], {})
+    assert selected_sources(long)["ep_len"] == "a/0.monitor.csv"
+
+
 def test_another_environment_that_is_found_later_changes_the_choice() -> None:
     """Its first episodes may still be read when the first choice is made."""
     late = monitor("1.monitor.csv", start=500.0)
