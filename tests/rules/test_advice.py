@@ -58,6 +58,24 @@ def test_a_bonus_is_raised_above_what_it_is(bonus: float, said: str) -> None:
     assert said in tries("entropy-collapsed", "sb3", {"ent_coef": bonus})
 
 
+@pytest.mark.parametrize(
+    ("bonus", "said"),
+    [
+        (None, "ent_coef (if it was raised; SB3's default is 0), to 0.01 or 0"),
+        (0.5, "ent_coef (0.5 now; SB3's default is 0), to 0.01 or 0"),
+        (0.02, "ent_coef (0.02 now; SB3's default is 0), to 0.01 or 0"),
+        (0.01, "ent_coef (0.01 now; SB3's default is 0), to 0"),
+        (0.0, ""),
+    ],
+)
+def test_a_bonus_is_lowered_below_what_it_is(bonus: float | None, said: str) -> None:
+    """To that of PPO's paper, or to none; where there is none, to nothing."""
+    config: dict[str, ConfigValue] = {} if bonus is None else {"ent_coef": bonus}
+    context = RuleContext(Profile("sb3", "on-policy", config, algo="PPO"))
+    expected = (f"lower the entropy bonus: {said}",) if said else ()
+    assert fill_advice(("{less_entropy}",), context) == expected
+
+
 @pytest.mark.parametrize("trainer", ["rsl_rl", "rllib", "spinning-up", "rl_games"])
 def test_no_limit_is_loosened(trainer: str) -> None:
     """Their defaults are tighter than 0.02 already: who sets that lets the policy go further."""

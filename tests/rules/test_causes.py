@@ -272,7 +272,7 @@ def test_what_is_not_logged_is_not_known() -> None:
     [
         ("value-based", "low_exploration"),
         ("off-policy", "action noise"),
-        ("on-policy", "entropy bonus"),
+        ("on-policy", "less_entropy"),
         ("unknown", "exploration rate of 0.01 to 0.1, reached within half of the run, or less"),
     ],
 )

@@ -25,6 +25,9 @@ language models; Spinning Up, TD3's authors and SB3's TD3 for replay learners.""
 USUAL_BONUS = (0.001, 0.05)
 """Between these lie most entropy coefficients: 0.01 of PPO's paper, less for language models."""
 
+PPO_BONUS = 0.01
+"""That of PPO's paper for Atari games."""
+
 AdvicePhrase = Callable[[FindOption, Facts, str], str]
 """(option lookup, facts, family) -> phrase; KeyError if there is none."""
 
@@ -75,6 +78,14 @@ def more_entropy(find: FindOption, facts: Facts, family: str) -> str:
     if bonus.number is not None and bonus.number >= least:
         return f"raise the entropy bonus: {bonus}, by 3 to 10 times"
     return f"raise the entropy bonus: {bonus}, to {least}-{most}"
+
+
+def less_entropy(find: FindOption, facts: Facts, family: str) -> str:
+    """A usual entropy bonus, or none where it is no larger than that."""
+    bonus = find("ent_coef")
+    known = bonus.number if bonus.value is not None else None
+    wanted = "0" if known is not None and known <= PPO_BONUS else f"{PPO_BONUS} or 0"
+    return f"lower the entropy bonus: {bonus:above 0}, to {wanted}"
 
 
 def larger_batches(find: FindOption, facts: Facts, family: str) -> str:
@@ -130,6 +141,7 @@ ADVICE_PHRASES: Mapping[str, AdvicePhrase] = {
     "usual_rate": usual_rate,
     "low_exploration": low_exploration,
     "more_entropy": more_entropy,
+    "less_entropy": less_entropy,
     "larger_batches": larger_batches,
     "normalised_rewards": normalised_rewards,
     "monitor": monitor,
