@@ -79,8 +79,7 @@ class RecordReader:
 
     def parse_line(self, text: str, name: str, time: float) -> None:
         """Read a line of this process, written at this unix time."""
-        joined = dicts.parted(text)
-        for each in joined if len(joined) > 1 else (text,):
+        for each in dicts.parted(text):
             self._parse_text(each, name, time)
 
     def _parse_text(self, text: str, name: str, time: float) -> None:

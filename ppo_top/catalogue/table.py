@@ -33,8 +33,7 @@ TABLES_FOLDER = _tables_folder()
 TABLE_SUFFIX = ".tsv"
 SHARED_TABLES = {
     "algorithms", "cause_counts", "causes", "checkpoints", "concepts", "crucial", "environments",
-    "families",
-    "hyperparameters", "likeness", "limits", "machine", "printed_runs", "terms",
+    "families", "hyperparameters", "likeness", "limits", "machine", "printed_runs", "terms",
 }  # fmt: skip
 """The tables shared by all trainers; every other table is one trainer's."""
 

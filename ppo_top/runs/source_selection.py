@@ -74,9 +74,6 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         for stream in _streams(chain, main)
     ]
     chosen = _with_reward(_best_streams(streams, chains, main)[:MAX_STREAMS])
-    if all(is_of_evaluation(each.concept) for each in chosen if not each.per_episode):
-        for each in chosen:
-            each.per_episode = False  # no update that they could be put together for
     clock = main.parts(min(main.tags, key=lambda tag: (main.parts(tag)[0].steps[0], tag)))
     others = [chain for chain in chains if chain is not main and not _is_episodic(chain)]
     uncertain = [chain for chain in others if _shared_series(chain, main) is None]

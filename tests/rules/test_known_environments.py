@@ -88,3 +88,11 @@ def test_a_task_that_was_solved_at_once_is_not_one_that_was_never_learned() -> N
 
     assert found("MyTask-v0")
     assert not found("MountainCarContinuous-v0")
+
+
+def test_a_level_below_the_limit_is_no_success_however_steady() -> None:
+    """Episodes of 150 in CartPole-v1 are a policy that is stuck; elsewhere that may be the most."""
+    steady = [0.0, 30.0, 20.0, 60.0, 90.0, 100.0, *[150.0] * 60]
+    assert findings_of("at-ceiling", lambda i: steady[i], "MyTask-v0")
+    assert not findings_of("at-ceiling", lambda i: steady[i])
+    assert findings_of("at-ceiling", lambda i: 10.0 * steady[i])  # scaled: no limit is known

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 from ppo_top.model import Profile, Severity
-from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS, LoggedRun
+from ppo_top.rules.engine.logged_run import (
+    REWARD_CONCEPTS,
+    TRAINING_LOSSES,
+    UPDATE_METRICS,
+    LoggedRun,
+)
 from ppo_top.rules.engine.reward.course import EVALUATED
 from ppo_top.rules.engine.wording import label
 
@@ -84,6 +89,16 @@ class RuleContext(LoggedRun):
     def may_be_part(self, rows: float) -> bool:
         """Whether a log of fewer rows, which says no length, may be a part of a run: a paste."""
         return self.ended and self.stated_progress is None and self.updates < rows
+
+    @property
+    def has_losses(self) -> bool:
+        """Whether the loss of a training was logged."""
+        return any(name in self.histories for name in TRAINING_LOSSES)
+
+    @property
+    def has_updates(self) -> bool:
+        """Whether a metric of an update was logged: a loss, or how far it moved the policy."""
+        return any(name in self.histories for name in UPDATE_METRICS)
 
     @property
     def should_log_losses(self) -> bool:

@@ -337,16 +337,6 @@ class LoggedRun:
         return 0.0 < self.steps_per_update < FULL_UPDATE_STEPS
 
     @property
-    def has_losses(self) -> bool:
-        """Whether the loss of a training was logged."""
-        return any(name in self.histories for name in TRAINING_LOSSES)
-
-    @property
-    def has_updates(self) -> bool:
-        """Whether a metric of an update was logged: a loss, or how far it moved the policy."""
-        return any(name in self.histories for name in UPDATE_METRICS)
-
-    @property
     def has_new_lesson(self) -> bool:
         """Whether a curriculum has moved on: the task is not the one of the start."""
         lessons = self.histories.get("curriculum_stage")

@@ -21,6 +21,7 @@ from typing import Any, Literal
 from ppo_top.model import UNKNOWN_SAMPLE, Series
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.rows.segments import HighestSteps, SegmentStarts, StepMapping, advance
+from ppo_top.runs.rows.timeline import is_of_evaluation
 
 RowKey = tuple[int, int]
 """(segment, step), by which rows are sorted."""
@@ -196,14 +197,17 @@ class MergedBlock(NamedTuple):
 
 
 class RowMerger:
-    """Merges streams row by row."""
+    """Merges streams row by row.
+
+    Where nothing else but evaluations stands beside episodes, each of these is a row.
+    """
 
     def __init__(self, streams: Sequence[ConceptStream], clock: Sequence[Series] = ()) -> None:
         self._starts = SegmentStarts(clock)
         self._step_streams = [stream for stream in streams if not stream.per_episode]
         self.episode_streams = [stream for stream in streams if stream.per_episode]
-        if not self._step_streams:
-            self._step_streams, self.episode_streams = self.episode_streams, []
+        if all(is_of_evaluation(stream.concept) for stream in self._step_streams):
+            self._step_streams, self.episode_streams = list(streams), []
         self.sealed_key: RowKey | None = None
         self.lagging: set[str] = set()
         """The sources without which rows are sealed."""
@@ -283,7 +287,7 @@ class RowMerger:
         of them. Later points of each source follow the rows, so they are sealed.
         """
         streams = [stream for stream in self._step_streams if stream.next_key == key]
-        if not self._are_all(streams):
+        if not self._are_next(streams):
             return None
         later = [s.next_key for s in self._step_streams if s.next_key not in (None, key)]
         rows = min(max_rows, min(stream.remaining for stream in streams) - 1)
@@ -302,7 +306,7 @@ class RowMerger:
         columns = {stream.concept: stream.pop_column(steps, self._starts) for stream in streams}
         return MergedBlock(steps, times, columns, points)
 
-    def _are_all(self, streams: Sequence[ConceptStream]) -> bool:
+    def _are_next(self, streams: Sequence[ConceptStream]) -> bool:
         """Whether streams are of one source, and each of the others has a later point."""
         sources = {stream.source for stream in streams}
         if len(sources) != 1:

@@ -24,6 +24,9 @@ from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
 from ppo_top.runs.sources.source import SourceState
 
+_NUMBER = re.compile(r"\d+(?:\.\d+)?\.")
+"""What the name of an environment's log begins with: `3.monitor.csv`, `0.0.monitor.csv`."""
+
 CUT_MARK = "..."
 """The end of a key that was too long for Stable-Baselines3's table."""
 
@@ -151,9 +154,6 @@ def source_chains(sources: Iterable[SourceState], own: Mapping[str, str]) -> lis
     return [SourceChain(group, whole, own, _beside(group[0], every)) for group in states]
 
 
-_NUMBER = re.compile(r"\d+(?:\.\d+)?\.")
-
-
 def _beside(source: SourceState, others: Iterable[SourceState]) -> list[SourceState]:
     """The logs of environments whose names differ from a log's in the number alone."""
     name = _without_number(source)
@@ -180,9 +180,8 @@ def _chain_place(source: SourceState) -> str:
     """What the files of a chain have in common: the folder, or the path before a metric's name."""
     if not source.source.format.chained:
         return rotation(source.key)[0]
-    if source.key.endswith(".csv"):
-        return source.key.removesuffix(".csv").removesuffix(next(iter(source.series)))
-    return str(PurePath(source.key).parent)
+    stem, tag = source.key.rpartition(".")[0], next(iter(source.series))
+    return stem.removesuffix(tag) if stem.endswith(tag) else str(PurePath(source.key).parent)
 
 
 def _in_order(sources: Iterable[SourceState]) -> list[list[SourceState]]:

@@ -9,7 +9,7 @@ from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
-from ppo_top.rules.engine.reward.ceiling import is_solved
+from ppo_top.rules.engine.reward.ceiling import own_environment
 from ppo_top.rules.engine.reward.course import AT_MAX, EVALUATED, RewardCourse
 from ppo_top.rules.engine.reward.measures import LOW_SHARE, MIN_POINTS
 from ppo_top.rules.engine.rule import (
@@ -55,7 +55,7 @@ def _no_longer(run: RuleContext, reward: RewardCourse) -> Assessment | None:
         return None
     if reward.lost_share > LOW_SHARE:
         return RESOLVED
-    if reward.ceiling is None and reward.environment is None:
+    if reward.ceiling is None and own_environment(reward) is None:
         scores = run.histories.get("eval_reward_mean")
         if scores is None:
             return None
@@ -69,13 +69,12 @@ def _reached(run: RuleContext, reward: RewardCourse) -> tuple[str, float | None]
     words = run.reward_words
     if reward.ceiling is not None:
         return f"{words} has reached its goal ({num(reward.ceiling)})", reward.ceiling
-    environment, score = reward.environment, run.value("eval_reward_mean")
+    environment, score = own_environment(reward), run.value("eval_reward_mean")
     if environment is not None:
         solved = f"and from {num(environment.solved)} on {environment.name} counts as solved"
-        if is_solved(reward):
+        if reward.at_max or score is None:
             return f"{words} is {num(reward.smooth)}, {solved}", environment.solved
-        if score is not None and environment.solved <= score <= (environment.most or score):
-            return f"evaluation is {num(score)}, {solved}", environment.solved
+        return f"evaluation is {num(score)}, {solved}", environment.solved
     ceiling = f"{words} is at its ceiling ({num(max(reward.smooth, reward.best))})"
     is_share = 0.0 <= reward.history.low <= reward.history.high <= 1.0
     return ceiling, 1.0 if is_share else None
@@ -87,6 +86,9 @@ def _evaluated_at_top(run: RuleContext, reward: RewardCourse) -> bool:
     if score is None or spread != 0.0 or run.in_self_play:
         return False
     if not reward.gained or reward.ceiling is not None:
+        return False
+    environment = own_environment(reward)
+    if environment is not None and score < environment.solved:
         return False
     return reward.best <= score <= reward.smooth + TOP_SHARE * reward.gain
 

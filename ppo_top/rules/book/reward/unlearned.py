@@ -33,9 +33,9 @@ NEVER_LEARNED = "reward-never-moves"
 def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """The reward has not risen above its start, though a run of its budget should have."""
     reward = reward_now(run)
-    if reward is None or reward.at_max or "at-ceiling" in run.open_severities:
+    if reward is None or reward.pays_alike:
         return None
-    if reward.pays_alike:
+    if reward.at_max or "at-ceiling" in run.open_severities:
         return None
     if reward.gained and not (run.ended and _hardly_gained(reward, limits)):
         return RESOLVED

@@ -1,7 +1,8 @@
-"""Whether a reward sits at its ceiling: the one that is set, 1, or its own best; or is solved."""
+"""Whether a reward sits at its ceiling: the goal, what solves its environment, 1, its own best."""
 
 from __future__ import annotations
 
+from ppo_top.catalogue import KnownEnvironment
 from ppo_top.rules.engine.reward.measures import RewardMeasures
 from ppo_top.rules.engine.stats import median
 
@@ -23,8 +24,9 @@ def is_at_ceiling(reward: RewardMeasures) -> bool:
     history = reward.history
     if history.count < SETTLED_POINTS or reward.pays_alike:
         return False
-    if reward.ceiling is None and is_solved(reward):
-        return True
+    environment = own_environment(reward)
+    if environment is not None:
+        return _is_solved(reward, environment)
     is_share = SUCCESS_HIGHEST <= history.high <= 1.0 and history.low >= 0.0
     if reward.ceiling is not None or is_share:
         newest = history.newest(SETTLED_POINTS)
@@ -42,17 +44,22 @@ def is_at_ceiling(reward: RewardMeasures) -> bool:
     return reward.source.episodes_in(rows) >= SETTLED_EPISODES
 
 
-def is_solved(reward: RewardMeasures) -> bool:
-    """Whether the newest rewards are those from which a known environment counts as solved.
+def own_environment(reward: RewardMeasures) -> KnownEnvironment | None:
+    """The known environment whose returns these are, where no goal is set; it says what is enough.
 
-    Where returns exceed what it can give, or began above that, something scales or shapes them.
+    Where they exceed what it can give, or began with what is enough, something scales or shapes
+    them.
     """
-    known, history = reward.environment, reward.history
-    if known is None or not reward.smooth >= known.solved:
-        return False
+    known = reward.environment if reward.ceiling is None else None
+    if known is None:
+        return None
     if known.most is None or known.most <= 0.0:
-        are_its_own = reward.baseline < known.solved
-    else:
-        are_its_own = history.high <= known.most
-    newest = history.newest(SETTLED_POINTS)
-    return are_its_own and min(median(newest), sum(newest) / len(newest)) >= known.solved
+        return known if reward.baseline < known.solved else None
+    return known if reward.history.high <= known.most else None
+
+
+def _is_solved(reward: RewardMeasures, environment: KnownEnvironment) -> bool:
+    """Whether the newest rewards are those from which an environment counts as solved."""
+    newest = reward.history.newest(SETTLED_POINTS)
+    least = min(reward.smooth, median(newest), sum(newest) / len(newest))
+    return least >= environment.solved
