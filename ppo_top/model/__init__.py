@@ -27,6 +27,7 @@ from ppo_top.model.source_facts import HEAD_ROWS as HEAD_ROWS
 from ppo_top.model.source_facts import Head as Head
 from ppo_top.model.source_facts import SourceFacts as SourceFacts
 from ppo_top.model.verdicts import Axis as Axis
+from ppo_top.model.verdicts import RowKind as RowKind
 from ppo_top.model.verdicts import RunRank as RunRank
 from ppo_top.model.verdicts import Severity as Severity
 from ppo_top.model.verdicts import State as State

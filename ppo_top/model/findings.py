@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.points import ConfigValue, Sample
-from ppo_top.model.verdicts import Axis, Severity
+from ppo_top.model.verdicts import Axis, RowKind, Severity
 
 NO_STEP = -1
 """The step of what happened in a run that has logged none."""
@@ -51,6 +51,8 @@ class Profile(NamedTuple):
     """concept -> what one of its values is, where the trainer's table says so."""
     axis: Axis = Axis.STEP
     """What the run's steps are, for messages."""
+    row_kind: RowKind = RowKind.UPDATE
+    """What its rows are, likewise."""
     algo: str = ""
     """`PPO`, `A2C`, `SAC`, `GRPO`, ... if the tags show it."""
     first_step: int | None = None

@@ -110,8 +110,16 @@ class Axis(StrEnum):
     """
 
     STEP = "step"
+    EPISODE = "episode"
     UPDATE = "update"
     SECOND = "second"
+
+
+class RowKind(StrEnum):
+    """What a row of a run is."""
+
+    UPDATE = "update"
+    EPISODE = "episode"
 
 
 class State(OrderedWord):

@@ -1,7 +1,7 @@
 """Every point in long form: `run,source,tag,concept,step,time,value`.
 
-JSON lines also have `axis`: what the step is, `step`, (where it is only counted) `update`, or
-`second` for measurements of the machine, which no step belongs to: their unix time.
+JSON lines also have `axis`: what the step is, `step`, `episode`, (where it is only counted)
+`update`, or `second` for measurements of the machine, which no step belongs to: their unix time.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import chain, islice
 from typing import Any, TextIO
@@ -19,6 +19,8 @@ from ppo_top.model import Axis
 from ppo_top.output.reports.json_report import json_value
 from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
+from ppo_top.runs.sources.source import SourceState
+from ppo_top.runs.sources.source_chain import EPISODE_COUNT, episodes_as_steps
 from ppo_top.text.format import clean
 
 EXPORT_COLUMNS = ("run", "source", "tag", "concept", "step", "time", "value")
@@ -67,9 +69,10 @@ def _cleaned(point: ExportRow) -> ExportRow:
 def _all_points(run: Run) -> Iterator[ExportRow]:
     for key in sorted(run.sources):
         state = run.sources[key]
-        axis = Axis.UPDATE if state.counts_updates else Axis.STEP
-        for tag in sorted(state.series):
-            series, concept = state.series[tag], run.evaluation.concept_of(state, tag) or ""
+        concepts = {tag: run.evaluation.concept_of(state, tag) or "" for tag in state.series}
+        axis = _axis(state, concepts)
+        for tag, concept in sorted(concepts.items()):
+            series = state.series[tag]
             for step, time, value in zip(series.steps, series.times, series.values, strict=True):
                 yield run.name, key, tag, concept, step, time, value, axis
         for tag in sorted(state.machine):
@@ -77,6 +80,14 @@ def _all_points(run: Run) -> Iterator[ExportRow]:
             concept = known.metric if known is not None else ""
             for step, time, value in zip(series.steps, series.times, series.values, strict=True):
                 yield run.name, key, tag, concept, step, time, value, Axis.SECOND
+
+
+def _axis(source: SourceState, concepts: Mapping[str, str]) -> Axis:
+    """What the steps of a source are, of which `concepts` tells what its tags mean."""
+    if source.counts_updates:
+        return Axis.UPDATE
+    counters = [tag for tag, concept in concepts.items() if concept == EPISODE_COUNT]
+    return Axis.EPISODE if episodes_as_steps(source.facts, counters) else Axis.STEP
 
 
 def _best_points(run: Run) -> Iterator[ExportRow]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from ppo_top.model import NO_STEP, Axis, Finding, Mark
+from ppo_top.model import NO_STEP, Finding, Mark, Profile
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import Assessment, Rule
@@ -53,7 +53,7 @@ def gather_members(
     findings: Sequence[Finding],
     diagnosis: Finding,
     members: Iterable[str],
-    axis: Axis,
+    profile: Profile,
     dated_by: Container[str] = (),
 ) -> None:
     """Add the findings that a diagnosis explains to its evidence, in the order they began.
@@ -69,7 +69,7 @@ def gather_members(
     faults = [finding for finding in found if finding.severity >= WARN] or found
     first = _earliest(diagnosis.first_sign, faults)
     kept = tuple(line for line in diagnosis.evidence if not line.startswith(_ORDER_PREFIXES))
-    order = [_member_line(finding, first.row, axis) for finding in found]
+    order = [_member_line(finding, first.row, profile) for finding in found]
     rows = [_fault_mark(finding).row for finding in found]
     if first.row in rows:
         at = rows.index(first.row)
@@ -111,13 +111,13 @@ def _overlaps(finding: Finding, diagnosis: Finding) -> bool:
     return ended is None or ended.row >= diagnosis.opened.row - 3
 
 
-def _member_line(finding: Finding, first: int, axis: Axis) -> str:
+def _member_line(finding: Finding, first: int, profile: Profile) -> str:
     broke = _fault_mark(finding)
     later = broke.row - first
-    after = f"after {plural(later, 'update')}" if later else "with it"
+    after = f"after {plural(later, profile.row_kind)}" if later else "with it"
     if later < 0:
         after = "before"
-    when = f"{finding.since_word} {dated(axis, finding.since.step)}"
+    when = f"{finding.since_word} {dated(profile.axis, finding.since.step)}"
     if broke.row > finding.since.row:
         when += f", a warning at {count(broke.step)}"
     return f"{after}: {finding.message}, {when}"

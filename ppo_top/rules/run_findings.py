@@ -127,8 +127,8 @@ class RunFindings:
         for index in self._book.diagnoses:
             diagnosis = self.open_of(index)
             if diagnosis is not None:
-                rule, axis = self._book.rules[index].rule, self._run.profile.axis
-                gather_members(self.all, diagnosis, rule.members, axis, dated_by=rule.dated_by)
+                rule, profile = self._book.rules[index].rule, self._run.profile
+                gather_members(self.all, diagnosis, rule.members, profile, dated_by=rule.dated_by)
                 diagnosis.record_version(self._run.mark.row)
 
     def explain_raised(self) -> None:

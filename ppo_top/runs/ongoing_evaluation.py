@@ -61,7 +61,8 @@ class OngoingEvaluation(Evaluation):
         trainer = with_algorithm(selection.trainer, config.get("algorithm"))
         selection = selection._replace(trainer=trainer)
         profile = _make_profile(selection, config, settings)
-        super().__init__(selection.trainer, config, profile, Timeline(selection.axis))
+        timeline = Timeline(profile.axis, profile.row_kind)
+        super().__init__(selection.trainer, config, profile, timeline)
         self._sources = sources
         self._selection = selection
         self._deaths = deaths(sources)
@@ -251,6 +252,7 @@ def _make_profile(
         family=selection.trainer.family,
         algo=selection.trainer.algo,
         axis=selection.axis,
+        row_kind=selection.row_kind,
         config=config,
         threshold_overrides=settings.thresholds,
         muted=settings.muted,

@@ -13,7 +13,7 @@ from ppo_top.catalogue import (
     family_of_metrics,
     identify,
 )
-from ppo_top.model import Axis, Sample, Series
+from ppo_top.model import Axis, RowKind, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.rows.row_merge import ConceptStream
 from ppo_top.runs.rows.segments import StepMapping
@@ -38,8 +38,12 @@ class SourceSelection(NamedTuple):
     """Whether that series has times."""
     first_step: int | None
     """The run's step at its first point."""
+    main: SourceChain | None
+    """What defines its steps."""
     axis: Axis
     """What its steps are."""
+    row_kind: RowKind
+    """What its rows are."""
     trainer: Trainer
     concepts: Mapping[tuple[str, str], str]
     """(source, tag) -> concept, for every known tag, charted or not."""
@@ -54,6 +58,11 @@ class SourceSelection(NamedTuple):
         """Whether the same choice would be made now."""
         if any(chain.environments != count for chain, count in self.environments):
             return False
+        if self.main is not None and (
+            self.axis is not self.main.axis
+            or self.row_kind is not _row_kind(self.main, self.streams)
+        ):
+            return False
         return all(chain.is_settled() for chain in self.open_chains) and all(
             _has_same_length(chain, main) is same for chain, main, same in self.uncertain_chains
         )
@@ -67,7 +76,8 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
     chains = sorted(source_chains(sources, own_names), key=lambda chain: chain.sort_key)
     main = _main_chain(chains)
     if main is None:
-        return SourceSelection((), (), False, None, Axis.STEP, identify(()), {})
+        none = Axis.STEP, RowKind.UPDATE
+        return SourceSelection((), (), False, None, None, *none, identify(()), {})
     streams = [
         stream
         for chain in (main, *(c for c in chains if c is not main))
@@ -82,7 +92,9 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         tuple(clock),
         clock[0].times[0] == clock[0].times[0],
         clock[0].steps[0] * main.environments,
-        Axis.UPDATE if main.sources[-1].counts_updates else Axis.STEP,
+        main,
+        main.axis,
+        _row_kind(main, chosen),
         _main_trainer(main, chains, chosen),
         {
             (source.key, tag): known.concept
@@ -109,6 +121,14 @@ def _main_chain(chains: Sequence[SourceChain]) -> SourceChain | None:
         return has_training, min(count, 3), -chain.sort_key[0], count, "reward_mean" in concepts
 
     return max(chains, key=richness, default=None)
+
+
+def _row_kind(main: SourceChain, chosen: Iterable[ConceptStream]) -> RowKind:
+    """What the rows are: episodes where nothing but evaluations stands beside these."""
+    of_training = [stream for stream in chosen if not is_of_evaluation(stream.concept)]
+    only_episodes = bool(of_training) and all(stream.per_episode for stream in of_training)
+    is_episode = only_episodes or main.steps_once_an_episode
+    return RowKind.EPISODE if is_episode else RowKind.UPDATE
 
 
 def _main_trainer(

@@ -61,7 +61,7 @@ def _fault(opened: Sequence[OpenFinding]) -> Finding | None:
 def _number_at(run: Run, fault: Finding, counts: str) -> float | None:
     """The number that a checkpoint of the fault's first sign would have; None if unknown."""
     if counts == STEP:
-        is_stated = run.timeline.axis is Axis.STEP and fault.first_sign.step != NO_STEP
+        is_stated = run.timeline.axis is not Axis.UPDATE and fault.first_sign.step != NO_STEP
         return fault.first_sign.step if is_stated else None
     track = run.timeline.tracks.get(counts)
     seen = track.count_until(fault.first_sign.row) if track is not None else 0

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from ppo_top.catalogue import concept
-from ppo_top.model import NO_STEP, Axis, Finding, Severity, open_at
+from ppo_top.model import NO_STEP, Axis, Finding, RowKind, Severity, open_at
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.book import BY_ID
 from ppo_top.runs.run import Run
@@ -33,7 +33,7 @@ EXPLAINED_BY = {"out-of-memory": ("crashed",)}
 class OpenFinding(NamedTuple):
     """A finding as it was at a row, and for how many updates and seconds it had been open.
 
-    `share` is the part of the run's updates so far, `axis` that of the run's steps.
+    `share` is the part of the run's updates so far; `axis` and `row_kind` are the run's.
     """
 
     finding: Finding
@@ -42,6 +42,7 @@ class OpenFinding(NamedTuple):
     seconds: float | None
     share: float
     axis: Axis
+    row_kind: RowKind
     now: str = ""
     """The value of its metric at that row, where its message tells of quite another one."""
 
@@ -74,7 +75,7 @@ class OpenFinding(NamedTuple):
         """What it has cost: `36 updates (90 %), 48 s`; of an event, how long ago it was."""
         if self.finding.since_word == "at":
             return self.age
-        words = f"{plural(self.updates, 'update')} ({percent(self.share)})"
+        words = f"{plural(self.updates, self.row_kind)} ({percent(self.share)})"
         return f"{words}, {duration(self.seconds)}" if self.seconds else words
 
     @property
@@ -85,8 +86,8 @@ class OpenFinding(NamedTuple):
         """
         if self.finding.since_word == "at":
             ago, newest = self.updates - 1, "the last" if self.finding.is_moment else "this"
-            return f"{plural(ago, 'update')} ago" if ago else f"{newest} update"
-        words = plural(self.updates, "update")
+            return f"{plural(ago, self.row_kind)} ago" if ago else f"{newest} {self.row_kind}"
+        words = plural(self.updates, self.row_kind)
         return f"{words}, {duration(self.seconds)}" if self.seconds else words
 
 
@@ -102,8 +103,8 @@ def _opened(run: Run, row: int, finding: Finding, severity: Severity) -> OpenFin
     timeline = run.timeline
     updates = timeline.count_updates(row, finding.since.row)
     seconds, share = _age(run, finding, row), updates / timeline.count_updates(row)
-    now = _value_now(run, finding, row)
-    return OpenFinding(finding, severity, updates, seconds, share, timeline.axis, now)
+    now, kinds = _value_now(run, finding, row), (timeline.axis, timeline.row_kind)
+    return OpenFinding(finding, severity, updates, seconds, share, *kinds, now)
 
 
 def explaining_rules(open_now: Iterable[tuple[Finding, Severity]]) -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.model import Axis
+from ppo_top.model import Axis, RowKind
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import MIN_UNIX_TIME
 from ppo_top.runs.run import Run
@@ -19,6 +19,7 @@ class Progress(NamedTuple):
     """
 
     axis: Axis
+    row_kind: RowKind
     step: int | None
     total: int | None
     updates: int
@@ -32,11 +33,13 @@ def run_progress(run: Run, row: int) -> Progress:
     """The progress of a run when `row` was its newest row (-1: it has none)."""
     total = run.total_steps
     if row < 0:
-        return Progress(run.timeline.axis, None, total, 0, None, None, None, None)
+        kinds = run.timeline.axis, run.timeline.row_kind
+        return Progress(*kinds, None, total, 0, None, None, None, None)
     step = run.timeline.steps[row]
     speed = _speed(run, row)
     return Progress(
         axis=run.timeline.axis,
+        row_kind=run.timeline.row_kind,
         step=step,
         total=total,
         updates=run.timeline.count_updates(row),

@@ -24,6 +24,7 @@ from ppo_top.runs.liveness import LIVE, RunStatus, logged_status
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run import Run
 from ppo_top.text.format import healthy_text as range_text
+from ppo_top.text.format import plural
 from ppo_top.views.checklist import CheckRow, make_check_rows
 from ppo_top.views.curves import Panel, PanelTrack, is_counter, make_panels
 from ppo_top.views.judged_by import RESERVATION, enough_to_judge, has_reward, healthy_text, names
@@ -199,7 +200,8 @@ def _headline(
     now = verdict(run, row)
     outside = _watched(rows)
     if now is Verdict.WARMING_UP:
-        so_far = f"{run.timeline.count_updates(row)} of {WARMUP_POINTS} updates"
+        timeline = run.timeline
+        so_far = f"{timeline.count_updates(row)} of {plural(WARMUP_POINTS, timeline.row_kind)}"
         return f"{_watching(outside)}, {so_far}" if outside else f"Warming up: {so_far}"
     if now is Verdict.HEALTHY:
         return _watching(outside) if outside else healthy_text(run.profile)

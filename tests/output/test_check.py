@@ -98,7 +98,7 @@ def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None
     assert run["producer"] == "sb3"
     assert run["family"] == "on-policy"
     assert set(run["progress"]) == {
-        *("axis", "step", "total", "updates", "first_time", "last_time"),
+        *("axis", "row", "step", "total", "updates", "first_time", "last_time"),
     }
     for metric in run["metrics"]:
         assert set(metric) == {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.model import Axis, Finding, Mark, Profile, Sample, Severity, SeverityChange
+from ppo_top.model import Finding, Mark, Profile, Sample, Severity, SeverityChange
 from ppo_top.rules.book import BY_ID
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment
@@ -97,7 +97,7 @@ def gathered(*found: Finding, opened: int = 40, dated_by: tuple[str, ...] = ()) 
     """A diagnosis that explains findings of these rules."""
     diagnosis = finding("updates-too-large", opened)
     diagnosis.evidence = ("after 7 updates: told before", "its own line")
-    gather_members(found, diagnosis, RULES, Axis.STEP, dated_by=dated_by)
+    gather_members(found, diagnosis, RULES, Profile(), dated_by=dated_by)
     return diagnosis
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ppo_top.model import Axis, State
+from ppo_top.model import State
 from ppo_top.text.format import clean, count, dated, duration, plural, rate
 from ppo_top.tui.graphics.styled_text import (
     StyledLine,
@@ -125,8 +125,8 @@ def progress_parts(view: RunView) -> list[StyledLine]:
         parts.append(line((f"{duration(done.eta_s)} left", "")))
     if done.speed is not None:
         parts.append(line((rate(done.speed), "")))
-    if done.updates and done.axis is Axis.STEP:
-        parts.append(line((plural(done.updates, "update"), "dim")))
+    if done.updates and done.axis.value != done.row_kind.value:  # else the step tells as much
+        parts.append(line((plural(done.updates, done.row_kind), "dim")))
     return parts
 
 

@@ -43,6 +43,7 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
         "sources": [_source(source, run) for source in _ordered(run)],
         "progress": {
             "axis": view.progress.axis,
+            "row": view.progress.row_kind,
             "step": view.progress.step,
             "total": view.progress.total,
             "updates": view.progress.updates,

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ppo_top.model import Axis, verdict_counts
+from ppo_top.model import verdict_counts
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.colour import coloured
 from ppo_top.output.reports.run_report import RunIdentity, RunReport
@@ -88,8 +88,8 @@ def run_facts(report: RunReport) -> str:
     if summary.step is not None:
         total = f" of {count(summary.total)}" if summary.total else ""
         facts.append(f"{dated(summary.axis, summary.step)}{total}")
-        if summary.axis is Axis.STEP:
-            facts.append(plural(summary.updates, "update"))
+        if summary.axis.value != summary.row_kind.value:  # the step tells how many there were
+            facts.append(plural(summary.updates, summary.row_kind))
     return " · ".join(clean(fact) for fact in facts)
 
 

@@ -10,7 +10,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ppo_top import __version__
-from ppo_top.model import Axis, RunRank, State, Status, Verdict, is_stalled_only, worst_first
+from ppo_top.model import (
+    Axis,
+    RowKind,
+    RunRank,
+    State,
+    Status,
+    Verdict,
+    is_stalled_only,
+    worst_first,
+)
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import from_plain
 from ppo_top.views.restart import CheckpointSearch
@@ -65,6 +74,8 @@ class RunSummary(NamedTuple):
     cause: str
     fix: str
     others: int
+    row_kind: RowKind = RowKind.UPDATE
+    """What is counted as `updates`."""
     axis: Axis = Axis.STEP
     """What `step` and `since` are: `update` where they are only counted."""
     checkpoints: CheckpointSearch | None = None

@@ -38,6 +38,7 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         step=view.progress.step,
         total=view.progress.total,
         updates=view.progress.updates,
+        row_kind=view.progress.row_kind,
         eta_s=view.progress.eta_s,
         title=view.open_findings[0].finding.title if view.open_findings else "",
         reward=next((rewards[name] for name in REWARD_CONCEPTS if rewards.get(name)), ""),
@@ -82,7 +83,8 @@ def _watched_values(view: RunView) -> Iterator[str]:
         said = (f"{row.label} {row.text} ({healthy_text(row.healthy)})" for row in view.watched)
         yield from _wrap(f"Out of range: {', '.join(said)}", "  ")
     if view.watched and view.progress.updates < WARMUP_POINTS:
-        yield f"  {plural(view.progress.updates, 'update')}: what needs a trend is not judged"
+        so_far = plural(view.progress.updates, view.progress.row_kind)
+        yield f"  {so_far}: what needs a trend is not judged"
 
 
 def _finding_lines(opened: OpenFinding) -> Iterator[str]:

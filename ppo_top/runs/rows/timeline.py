@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Collection
 
-from ppo_top.model import Axis, Mark
+from ppo_top.model import Axis, Mark, RowKind
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.rows.timeline_column import SavedColumn, TimelineColumn
 from ppo_top.runs.rows.track import SavedTrack, Track
@@ -24,6 +24,7 @@ class SavedTimeline(NamedTuple):
     """What is left of a timeline when its older rows are dropped."""
 
     axis: Axis
+    row_kind: RowKind
     steps: SavedColumn
     times: SavedColumn
     restarts: list[int]
@@ -40,8 +41,9 @@ class Timeline:
     An evicted run keeps only its newest rows (`drop_before`), under their old numbers.
     """
 
-    def __init__(self, axis: Axis = Axis.STEP) -> None:
+    def __init__(self, axis: Axis = Axis.STEP, row_kind: RowKind = RowKind.UPDATE) -> None:
         self.axis = axis
+        self.row_kind = row_kind
         self.steps: TimelineColumn[int] = TimelineColumn("q")
         self.times: TimelineColumn[float] = TimelineColumn("d")
         self.restarts: list[int] = []
@@ -93,12 +95,13 @@ class Timeline:
             for column in (self.steps, self.times)
         )
         tracks = [track.saved() for track in self.tracks.values()]
-        return SavedTimeline(self.axis, steps, times, self.restarts, self.evaluations, tracks)
+        restarts, evaluations = self.restarts, self.evaluations
+        return SavedTimeline(self.axis, self.row_kind, steps, times, restarts, evaluations, tracks)
 
     @classmethod
     def restored(cls, saved: SavedTimeline) -> Timeline:
         """A timeline of which only the newest rows are known."""
-        timeline = cls(saved.axis)
+        timeline = cls(saved.axis, saved.row_kind)
         timeline.restarts, timeline.evaluations = saved.restarts, saved.evaluations
         timeline.steps.restore(saved.steps)
         timeline.times.restore(saved.times)

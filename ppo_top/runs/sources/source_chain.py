@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from operator import itemgetter
 from pathlib import PurePath
 
@@ -18,7 +19,7 @@ from ppo_top.catalogue import (
     meaning,
     reward_by_name,
 )
-from ppo_top.model import HEAD_ROWS, Series, SourceFacts
+from ppo_top.model import HEAD_ROWS, Axis, Series, SourceFacts
 from ppo_top.runs.grouping.locations import EVALUATION_NAME
 from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
@@ -29,6 +30,19 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?\.")
 
 CUT_MARK = "..."
 """The end of a key that was too long for Stable-Baselines3's table."""
+
+
+EPISODE_COUNT = "episode"
+"""The metric that is the number of an episode."""
+
+
+def episodes_as_steps(facts: SourceFacts, counters: Iterable[str]) -> Sequence[int]:
+    """The first steps of a source, if they are the values of one of these counts of episodes."""
+    for tag in counters:
+        head = facts.heads.get(tag)
+        if head is not None and len(head.steps) > 1 and head.steps == head.values:
+            return head.steps[:HEAD_ROWS]
+    return ()
 
 
 class SourceChain:
@@ -65,6 +79,23 @@ class SourceChain:
         """The last step of any tag; all environments take as many as the one that it logs."""
         steps = (part.steps[-1] for tag in self.tags for part in self.parts(tag))
         return self.environments * max(steps)
+
+    @property
+    def axis(self) -> Axis:
+        """What its steps are: those of `Episode 12: reward 31.5` are the numbers of episodes."""
+        if self.sources[-1].counts_updates:
+            return Axis.UPDATE
+        return Axis.EPISODE if self._episodes_as_steps() else Axis.STEP
+
+    @property
+    def steps_once_an_episode(self) -> bool:
+        """Whether its steps are the numbers of episodes, none of them left out."""
+        numbers = self._episodes_as_steps()
+        return bool(numbers) and all(later == one + 1 for one, later in pairwise(numbers))
+
+    def _episodes_as_steps(self) -> Sequence[int]:
+        counters = [tag for tag, known in self.meanings.items() if known.concept == EPISODE_COUNT]
+        return episodes_as_steps(self.sources[0].facts, counters)
 
     @cached_property
     def tags(self) -> list[str]:

@@ -102,8 +102,8 @@ def _readout(
     parts = [
         line((f" at {timeline.axis} ", "dim"), (count(drawn.steps[at]), "cursor")),
     ]
-    if timeline.axis is Axis.STEP:
-        parts.append(line((f"update {count(drawn.rows[at] + 1)}", "dim")))
+    if timeline.axis.value != timeline.row_kind.value:
+        parts.append(line((f"{timeline.row_kind} {count(drawn.rows[at] + 1)}", "dim")))
     if drawn.times[at] == drawn.times[at] and drawn.times[at] > 1e9:
         clock = time.strftime("%H:%M:%S", time.localtime(drawn.times[at]))
         parts.append(line((clock, "dim")))

@@ -136,7 +136,8 @@ def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     message = "no episode reward in the log: nothing notes it, or no episode has ended yet"
     if not {*REWARD_CONCEPTS}.isdisjoint(run.non_finite_now):
-        message = "the reward has been NaN in every update: no episode has ended, or it is broken"
+        every = f"the reward has been NaN in every {run.profile.row_kind}"
+        message = f"{every}: no episode has ended, or it is broken"
     return Assessment(INFO, float(run.updates), None, message)
 
 

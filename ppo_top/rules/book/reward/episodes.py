@@ -7,6 +7,7 @@ from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import NOT_LLM, WARN
 from ppo_top.rules.engine.wording import num
+from ppo_top.text.format import plural
 
 
 def one_step_episodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -24,7 +25,8 @@ def one_step_episodes(run: RuleContext, limits: RuleLimits) -> Assessment | None
     learned = run.learned
     if len(recent) < points or max(recent) > limits["steps"] or (learned and not once_longer):
         return borderline(history.last, limits["steps"])
-    message = f"every episode ends after {num(history.last)} step, for {len(recent)} updates"
+    how_long = plural(len(recent), run.profile.row_kind)
+    message = f"every episode ends after {num(history.last)} step, for {how_long}"
     return Assessment(WARN, history.last, limits["steps"], message)
 
 

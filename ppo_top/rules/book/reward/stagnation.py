@@ -10,6 +10,7 @@ from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_o
 from ppo_top.rules.engine.stats import count_swings
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, ON_POLICY, UNKNOWN_FAMILY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
+from ppo_top.text.format import plural
 
 
 def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -22,9 +23,8 @@ def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     needed = limits["points" if goal is None else "goal_points"]
     if waited < max(needed, limits["share"] * reward.count) or not reward.levelled_off:
         return None
-    message = (
-        f"no new best of the smoothed {run.reward_words} ({num(reward.best)}) for {waited} updates"
-    )
+    how_long = plural(waited, run.profile.row_kind)
+    message = f"no new best of the smoothed {run.reward_words} ({num(reward.best)}) for {how_long}"
     if goal is not None:
         missed = f"{message}: the goal {num(goal)} is not reached"
         return Assessment(WARN, reward.history.last, goal, missed)

@@ -26,6 +26,7 @@ from ppo_top.rules.engine.terms import (
     WATCH,
 )
 from ppo_top.rules.engine.wording import num
+from ppo_top.text.format import plural
 
 NEVER_LEARNED = "reward-never-moves"
 
@@ -48,7 +49,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         level = max(level, WARN)
     if not level:
         return borderline(reward.history.last)
-    message = f"{_unlearned(run, reward)} in {reward.count} updates"
+    message = f"{_unlearned(run, reward)} in {plural(reward.count, run.profile.row_kind)}"
     if _may_have_gained(reward, limits) and not proven:
         level = min(level, WATCH)
         message = f"{run.reward_words} rose above {num(reward.baseline)}, but by no more than noise"

@@ -23,6 +23,7 @@ from ppo_top.rules.engine.terms import (
     WATCH,
 )
 from ppo_top.rules.engine.wording import label, num, ratio_text
+from ppo_top.text.format import plural
 
 MOVED_SINCE, MOVED_WITHIN, MOVED_FAR = 40, 10, 6.0
 """What moved most before a NaN: in the last ten updates, by so many deviations of those before."""
@@ -161,7 +162,8 @@ def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         waited = limits["rows"] - always
         if waited <= gone <= limits["most_rows"] and history.count >= limits["share"] * (due - 2):
             what = "reward " * concept.startswith("reward_component") + label(concept)
-            words = f"{what} is no longer logged, for {gone} updates, while others are"
+            how_long = plural(gone, run.profile.row_kind)
+            words = f"{what} is no longer logged, for {how_long}, while others are"
             return Assessment(level, history.last, None, words, concepts=(concept,))
     return None
 
