@@ -53,6 +53,8 @@ class Profile(NamedTuple):
     """What the run's steps are, for messages."""
     row_kind: RowKind = RowKind.UPDATE
     """What its rows are, likewise."""
+    environments: int = 1
+    """How many run side by side where the rows are the episodes of one of them."""
     algo: str = ""
     """`PPO`, `A2C`, `SAC`, `GRPO`, ... if the tags show it."""
     first_step: int | None = None

@@ -253,6 +253,7 @@ def _make_profile(
         algo=selection.trainer.algo,
         axis=selection.axis,
         row_kind=selection.row_kind,
+        environments=selection.parallel_environments,
         config=config,
         threshold_overrides=settings.thresholds,
         muted=settings.muted,

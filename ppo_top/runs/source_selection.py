@@ -54,6 +54,13 @@ class SourceSelection(NamedTuple):
     environments: tuple[tuple[SourceChain, int], ...] = ()
     """(chain, how many environments take as many steps as it logs)"""
 
+    @property
+    def parallel_environments(self) -> int:
+        """How many environments run side by side, where the rows are the episodes of one."""
+        if self.main is None or self.row_kind is not RowKind.EPISODE:
+            return 1
+        return self.main.environments
+
     def is_current(self) -> bool:
         """Whether the same choice would be made now."""
         if any(chain.environments != count for chain, count in self.environments):

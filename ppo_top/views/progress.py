@@ -6,6 +6,7 @@ from ppo_top.model import Axis, RowKind
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import MIN_UNIX_TIME
 from ppo_top.runs.run import Run
+from ppo_top.text.format import plural
 
 SPEED_WINDOW_ROWS = 20
 """Rows that speed is measured over: the mean since the start, which trainers log, hides a lot."""
@@ -23,6 +24,8 @@ class Progress(NamedTuple):
     step: int | None
     total: int | None
     updates: int
+    rows: str
+    """How many rows there are, in words; empty where the step tells as much."""
     speed: float | None
     eta_s: float | None
     first_time: float | None
@@ -34,7 +37,7 @@ def run_progress(run: Run, row: int) -> Progress:
     total = run.total_steps
     if row < 0:
         kinds = run.timeline.axis, run.timeline.row_kind
-        return Progress(*kinds, None, total, 0, None, None, None, None)
+        return Progress(*kinds, None, total, 0, "", None, None, None, None)
     step = run.timeline.steps[row]
     speed = _speed(run, row)
     return Progress(
@@ -43,11 +46,20 @@ def run_progress(run: Run, row: int) -> Progress:
         step=step,
         total=total,
         updates=run.timeline.count_updates(row),
+        rows=_rows(run, run.timeline.count_updates(row)),
         speed=speed,
         eta_s=(total - step) / speed if total and speed and total > step else None,
         first_time=_unix(run.timeline.times[0]),
         last_time=_unix(run.timeline.times[row]),
     )
+
+
+def _rows(run: Run, count: int) -> str:
+    """`40 updates`, `600 episodes of one of 8 environments`."""
+    kind, environments = run.timeline.row_kind, run.profile.environments
+    if run.timeline.axis.value == kind.value:
+        return ""
+    return plural(count, kind) + (f" of one of {environments} environments" * (environments > 1))
 
 
 def _speed(run: Run, row: int) -> float | None:

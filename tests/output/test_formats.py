@@ -58,8 +58,8 @@ def report_on(name: str, said: str, *severities: str, calm: Verdict = Verdict.HE
     values = {"concept": "approx_kl", "status": "ok", "value": "nan", "healthy": said, "note": said}
     found = {"open": [each["rule"] for each in findings], "findings": findings}
     summary = RunSummary(
-        verdict, Status.OK, verdict.words, worst, "sb3", said, "on-policy", 9, 9, 1, None, said,
-        said, "9", said if findings else "", said, said, said, said, 0,
+        verdict, Status.OK, verdict.words, worst, "sb3", said, "on-policy", 9, 9, "1 update", None,
+        said, said, "9", said if findings else "", said, said, said, said, 0,
     )  # fmt: skip
     identity = RunIdentity(name, name, State.DIED, said)
     text = json.dumps({**found, "checklist": [values]})

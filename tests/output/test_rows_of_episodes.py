@@ -75,6 +75,17 @@ def test_so_does_the_page(monitor: Path) -> None:
     assert "600 episodes" in page
 
 
+def test_episodes_of_one_environment_stand_for_all(
+    monitor: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of several that run side by side: the report says so."""
+    for number in range(4):
+        (monitor.parent / f"{number}.monitor.csv").write_bytes(monitor.read_bytes())
+    monitor.unlink()
+    text = printed(capsys, "check", monitor.parent)
+    assert "step 48,000 · 600 episodes of one of 4 environments" in text
+
+
 def test_rows_beside_evaluations_are_episodes(
     monitor: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

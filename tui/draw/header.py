@@ -125,8 +125,8 @@ def progress_parts(view: RunView) -> list[StyledLine]:
         parts.append(line((f"{duration(done.eta_s)} left", "")))
     if done.speed is not None:
         parts.append(line((rate(done.speed), "")))
-    if done.updates and done.axis.value != done.row_kind.value:  # else the step tells as much
-        parts.append(line((plural(done.updates, done.row_kind), "dim")))
+    if done.rows:
+        parts.append(line((done.rows, "dim")))
     return parts
 
 

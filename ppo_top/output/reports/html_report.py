@@ -142,9 +142,7 @@ def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> R
         f"<td>{_text(worst)}</td></tr>"
     )
     known = step if progress.axis is not Axis.STEP else f"step {step}"
-    facts = [view.trainer, state, known]
-    if progress.axis.value != progress.row_kind.value:
-        facts.append(plural(progress.updates, progress.row_kind))
+    facts = [view.trainer, state, known, *filter(None, [progress.rows])]
     parts = [
         f'<h2 id="{anchor}">{_name(view.name)}</h2>',
         f'<p class="facts">{_text(" · ".join(facts))}</p>',

@@ -88,8 +88,7 @@ def run_facts(report: RunReport) -> str:
     if summary.step is not None:
         total = f" of {count(summary.total)}" if summary.total else ""
         facts.append(f"{dated(summary.axis, summary.step)}{total}")
-        if summary.axis.value != summary.row_kind.value:  # the step tells how many there were
-            facts.append(plural(summary.updates, summary.row_kind))
+        facts.extend(filter(None, [summary.rows]))
     return " · ".join(clean(fact) for fact in facts)
 
 

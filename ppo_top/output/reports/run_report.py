@@ -12,7 +12,6 @@ from typing import Any
 from ppo_top import __version__
 from ppo_top.model import (
     Axis,
-    RowKind,
     RunRank,
     State,
     Status,
@@ -63,7 +62,7 @@ class RunSummary(NamedTuple):
     family: str
     step: int | None
     total: int | None
-    updates: int
+    rows: str
     eta_s: float | None
     title: str
     reward: str
@@ -74,8 +73,6 @@ class RunSummary(NamedTuple):
     cause: str
     fix: str
     others: int
-    row_kind: RowKind = RowKind.UPDATE
-    """What is counted as `updates`."""
     axis: Axis = Axis.STEP
     """What `step` and `since` are: `update` where they are only counted."""
     checkpoints: CheckpointSearch | None = None
