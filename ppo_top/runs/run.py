@@ -8,6 +8,7 @@ logs are read again.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Container, Mapping
 
 from ppo_top.catalogue import total_steps
@@ -38,6 +39,8 @@ class Run:
         self.id = id_
         self.name = name
         self.path = path
+        self.place = path
+        """The real path, or `host:path`: the same wherever the monitor was started."""
         self.settings = settings
         self.sources: dict[str, SourceState] = {}
         self.joined_by = joined_by or {}
@@ -69,6 +72,12 @@ class Run:
         self._stale = True
         self._reported: tuple[int, dict[str, str]] | None = None
         """points, and logs with the reasons, when it was reported"""
+
+    def set_name(self, name: str, path: str, host: str = "") -> None:
+        """Note what it is called, and where it is: on the machine `host`, or on this one."""
+        if path != self.path:
+            self.place = path if host else os.path.realpath(path)
+        self.name, self.path = name, path
 
     # --- new data ----------------------------------------------------------------------------
 

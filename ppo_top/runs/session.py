@@ -195,7 +195,7 @@ class Session:
         before = run.name, run.path, run.copy_of
         if run.joined_by != group.joined_by:
             run.job = 0  # a worker would report the reasons of before
-        run.name, run.path = self._name(group), group.path
+        run.set_name(self._name(group), group.path, group.host)
         run.copy_of, run.joined_by = group.copy_of, group.joined_by
         run.version += before != (run.name, run.path, run.copy_of)
 

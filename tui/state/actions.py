@@ -290,21 +290,21 @@ class Actions(ChoiceActions):
         if run is None or view is None or finding is None:
             ui.toast = "No open finding"
             return
-        path = run.path
-        if ui.acknowledgements.find(path, finding.rule, finding.since.step) is not None:
+        place = run.place
+        if ui.acknowledgements.find(place, finding.rule, finding.since.step) is not None:
             in_list = ui.overlay == "findings"  # elsewhere acknowledged ones come last: all are
             undone = [finding] if in_list else [each.finding for each in view.open_findings]
             for each in undone:
-                ui.acknowledgements.revoke(path, each.rule)
+                ui.acknowledgements.revoke(place, each.rule)
             ui.invalidate()
             ui.toast = f"Open again: {finding.title if in_list else 'all findings of this run'}"
             return
 
         def save(reason: str) -> None:
             if mute:
-                ui.acknowledgements.mute(path, finding.rule, reason)
+                ui.acknowledgements.mute(place, finding.rule, reason)
             else:
-                ui.acknowledgements.acknowledge(path, finding.rule, finding.since.step, reason)
+                ui.acknowledgements.acknowledge(place, finding.rule, finding.since.step, reason)
             ui.invalidate()
             done = "Muted in this run" if mute else "Acknowledged"
             ui.toast = f"{done}: {finding.title}"

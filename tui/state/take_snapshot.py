@@ -93,5 +93,5 @@ def _notes(ui: UiState, run: Run | None) -> dict[str, AckNote]:
     if run is None:
         return {}
     find = ui.acknowledgements.find
-    notes = ((each.rule, find(run.path, each.rule, each.since.step)) for each in run.findings)
+    notes = ((each.rule, find(run.place, each.rule, each.since.step)) for each in run.findings)
     return {rule: note for rule, note in notes if note is not None}

@@ -65,7 +65,7 @@ def with_acknowledged_last(acknowledgements: Acknowledgements, run: Run, view: R
     rules = {
         opened.finding.rule
         for opened in view.open_findings
-        if acknowledgements.find(run.path, opened.finding.rule, opened.finding.since.step)
+        if acknowledgements.find(run.place, opened.finding.rule, opened.finding.since.step)
     }
     if not rules:
         return view
@@ -83,7 +83,7 @@ def worst_unacknowledged(
     for opened in open_findings(run, at):
         finding = opened.finding
         if opened.severity > Severity.INFO and not acknowledgements.find(
-            run.path, finding.rule, finding.since.step
+            run.place, finding.rule, finding.since.step
         ):
             return WorstFinding(finding.title, steps(finding.since.step, axis=run.timeline.axis))
     return NO_FINDING
@@ -98,7 +98,7 @@ def unacknowledged_verdict(
         return found
     at = len(run.timeline) - 1 if row is None else row
     now = [(f, severity) for f in run.findings if (severity := f.severity_at(at)) is not None]
-    rules = {f.rule for f, _ in now if acknowledgements.find(run.path, f.rule, f.since.step)}
+    rules = {f.rule for f, _ in now if acknowledgements.find(run.place, f.rule, f.since.step)}
     rules |= {rule for f, _ in now if f.rule in rules for rule in f.members}
     open_ = [severity for f, severity in now if f.rule not in rules]
     return max(open_, default=Severity.INFO).verdict

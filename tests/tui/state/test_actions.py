@@ -186,6 +186,23 @@ def test_a_finding_is_chosen_and_acknowledged_in_the_list_of_them(
     assert ui.toast.startswith("Open again: ")
 
 
+def test_an_acknowledgement_belongs_to_the_run_and_not_to_how_its_path_was_given(
+    tmp_path: Path, make_ui_state: MakeUiState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`runs/sick` of one project is none of another; by its whole path it is the same run."""
+    for project in ("one", "other"):
+        write_unhealthy_run(tmp_path / project / "runs" / "sick" / "progress.csv")
+    monkeypatch.chdir(tmp_path / "one")
+    ui = make_ui_state(Path("runs"))
+    press(ui, "acknowledge")
+    assert ui.line_input is not None
+    ui.line_input.press_key("enter", None)
+    assert take_snapshot(ui).acknowledged
+    assert take_snapshot(make_ui_state(tmp_path / "one" / "runs")).acknowledged
+    monkeypatch.chdir(tmp_path / "other")
+    assert not take_snapshot(make_ui_state(Path("runs"))).acknowledged
+
+
 @pytest.mark.parametrize(("cells", "rows"), [(140, 40), (80, 24), (40, 15), (30, 12)])
 @pytest.mark.parametrize(("action", "verb"), [("mute", "Mute"), ("acknowledge", "Acknowledge")])
 def test_a_question_names_the_finding_and_shows_what_is_typed(
