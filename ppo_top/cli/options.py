@@ -140,6 +140,12 @@ def paths_or_default(paths: Sequence[str]) -> list[Path]:
     return [Path(DEFAULT_PATH) if is_folder(DEFAULT_PATH) else Path()]
 
 
+def ask_for_paste() -> None:
+    """Say what to do where standard input is a terminal, from which nothing comes by itself."""
+    if sys.stdin.isatty():
+        print("ppo-top: paste a log here, then press Ctrl-D on a line of its own", file=sys.stderr)
+
+
 def refuse_among_logs(output: str, paths: Sequence[Path]) -> None:
     """UsageError if the file to write lies among the logs, or in no directory."""
     if output == STDOUT:

@@ -16,6 +16,7 @@ from ppo_top.cli.options import (
     add_paths,
     add_screen_options,
     add_settings_options,
+    ask_for_paste,
     paths_or_default,
     read_settings,
 )
@@ -42,6 +43,7 @@ def watch(parser: argparse.ArgumentParser) -> Command:
 
     def run(options: argparse.Namespace) -> int:
         if options.path == ["-"]:
+            ask_for_paste()
             return _monitor(options, [], stdin=True, tee=_writable(options.tee))
         if options.tee is not None:
             raise UsageError("--tee copies standard input: `train.py | ppo-top - --tee run.log`")

@@ -21,6 +21,7 @@ from ppo_top.cli.options import (
     add_paths,
     add_settings_options,
     age,
+    ask_for_paste,
     need_prometheus_client,
     paths_or_default,
     read_settings,
@@ -211,8 +212,7 @@ def _judge_stdin(options: argparse.Namespace) -> Answer | None:
 
     if options.follow or options.backtest:
         raise UsageError("--follow and --backtest need files; `ppo-top -` follows a pipe")
-    if sys.stdin.isatty():
-        print("ppo-top: paste a log here, then press Ctrl-D on a line of its own", file=sys.stderr)
+    ask_for_paste()
     settings, parts = read_settings(options, []), answer_parts(_output_style(options))
     return judge_paths([], settings, None, parts, sys.stderr, ended=True, stdin=sys.stdin.buffer)
 

@@ -182,3 +182,17 @@ def test_a_suspended_monitor_has_lost_nothing(piped: Piped) -> None:
     piped.training_ends()
     piped.screen.process.send_signal(signal.SIGCONT)
     assert piped.screen.wait_for_text("closed"), piped.screen.output[-2000:]
+
+
+def test_what_is_pasted_into_the_terminal_is_read_to_its_end(tmp_path: Path) -> None:
+    """Then the keys are the program's: the paste never takes any of them."""
+    lines = "".join(f"Episode {number} reward {number}.5 loss 0.25\n" for number in range(1, 7))
+    screen = ProgramTerminal(tmp_path / "home", "-")
+    try:
+        assert screen.wait_for_text("paste a log here")
+        os.write(screen.terminal, lines.encode() + b"\x04")
+        assert screen.wait_for_text("total loss")
+        os.write(screen.terminal, b"q")
+        assert screen.wait_for_exit() == 0
+    finally:
+        screen.close()

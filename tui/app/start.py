@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -215,8 +216,10 @@ def _supports_unicode() -> bool:
 def _claim_stdin(tee: Path | None) -> tuple[BinaryIO, PipeDrain | None]:
     """What to read in place of stdin, and what empties the pipe; stdin becomes the terminal.
 
-    A redirected file is read directly.
+    A redirected file is read directly, and what is pasted into the terminal to its end first.
     """
+    if os.isatty(0):
+        return BytesIO(sys.stdin.buffer.read()), None
     from ppo_top.files.pipe_drain import PipeDrain
 
     pipe = os.dup(0)
