@@ -288,6 +288,7 @@ def _answer(
             verbose=verbose,
             active_s=active_s,
         )
-    for line in answer.problems if answer is not None else ():
-        print(f"ppo-top: {line}", file=sys.stderr)
+    else:
+        for line in answer.problems:
+            print(f"ppo-top: {line}", file=sys.stderr)
     return answer

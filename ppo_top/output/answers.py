@@ -80,7 +80,7 @@ def answer_text(answer: Answer, fail_on: Severity, style: OutputStyle) -> str:
     if style.format == "text":
         return overview(reports, answer.passed_over, style)
     if style.format == "json":
-        return report_json(reports, answer.unopened_folders)
+        return report_json(reports, answer.problems, answer.unopened_folders)
     if style.format == "markdown":
         from ppo_top.output.reports.markdown_report import markdown_report
 

@@ -86,7 +86,7 @@ def judge_paths(
         if cache is not None:
             _remember(cache, scope, paths, loader, runs, files)
         in_order = sorted(map(reporter.report, runs), key=lambda each: each.rank)
-        return Answer(in_order, [], files, loader.unopened_folders)
+        return Answer(in_order, loader.problems, files, loader.unopened_folders)
 
 
 def _remember(

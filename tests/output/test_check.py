@@ -259,6 +259,8 @@ def test_an_unreadable_file_is_reported_and_the_rest_is_read(
     said = capsys.readouterr()
     assert said.err == f"ppo-top: {closed}: cannot read: permission denied\n"
     assert said.out.startswith("✓ run: healthy")
+    _, found = run_json(capsys, str(tmp_path))
+    assert found["problems"] == [f"{closed}: cannot read: permission denied"]
 
 
 def test_an_amber_mark_says_which_value_is_out_of_its_range(

@@ -129,10 +129,13 @@ class RunReport(NamedTuple):
         return self.summary.verdict.is_trouble or bool(self.listed)
 
 
-def report_json(runs: Iterable[RunReport], unopened_folders: int = 0) -> str:
-    """The object for several runs, and how many folders hold logs too old to be opened."""
+def report_json(
+    runs: Iterable[RunReport], problems: Sequence[str] = (), unopened_folders: int = 0
+) -> str:
+    """The object for several runs, what could not be read, and how many folders were left out."""
     first: dict[str, Any] = {"schema": SCHEMA_VERSION, "version": __version__}
-    head = json.dumps({**first, "unopened_folders": unopened_folders})[:-1]
+    left_out = {"problems": list(problems), "unopened_folders": unopened_folders}
+    head = json.dumps(first | left_out)[:-1]
     return f'{head}, "runs": [{", ".join(map(_run_json, runs))}]}}'
 
 
