@@ -74,8 +74,7 @@ def returns_settled(timeline: Timeline, row: int) -> bool:
     seen = loss.count_until(row) if loss else 0
     if loss is None or seen < WARMUP_POINTS:
         return False
-    best = loss.highs.index_of_best(loss.values, seen)
-    return best is not None and loss.values[seen - 1] < SETTLED_LOSS * loss.values[best]
+    return loss.values[seen - 1] < SETTLED_LOSS * loss.highest(seen)
 
 
 def _ever_settled(timeline: Timeline, row: int) -> bool:
@@ -84,10 +83,7 @@ def _ever_settled(timeline: Timeline, row: int) -> bool:
     seen = loss.count_until(row) if loss else 0
     if loss is None or not seen:
         return False
-    low, high = (each.index_of_best(loss.values, seen) for each in (loss.lows, loss.highs))
-    if low is None or high is None:
-        return False
-    return loss.values[low] < SETTLED_LOSS * loss.values[high]
+    return loss.lowest(seen) < SETTLED_LOSS * loss.highest(seen)
 
 
 def meaningful(

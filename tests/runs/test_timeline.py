@@ -12,6 +12,7 @@ from ppo_top.model import Mark, Series
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.rows.track import MIN_TRACK_POINTS, Track
 from ppo_top.views.trend import BestValue, best_value, trend
+from ppo_top.views.troubled_rows import returns_settled
 
 NAN = math.nan
 VALUES = st.lists(st.one_of(st.floats(-9, 9), st.sampled_from([NAN, math.inf, -math.inf])))
@@ -76,6 +77,27 @@ def test_of_a_track_whose_beginning_was_dropped_the_rest_counts() -> None:
     assert len(track) == MIN_TRACK_POINTS
     assert extreme(track, len(track), "up") == BestValue(19.0, 200)
     assert extreme(track, len(track), "down") == BestValue(12.0, 130)
+
+
+def settled_timeline() -> Timeline:
+    """Returns whose value loss has fallen to nothing, the highest of it long ago."""
+    timeline = Timeline()
+    loss = timeline.tracks["value_loss"] = Track("value_loss", "loss", "log", (), timeline)
+    for row in range(60):
+        timeline.steps.append(row)
+        timeline.times.append(NAN)
+        loss.append(Mark(row, row, NAN), 50.0 / (row + 1) ** 4)
+    return timeline
+
+
+def test_what_is_said_of_a_run_does_not_hang_on_its_dropped_points() -> None:
+    """Neither where only its newest rows are held, nor where it comes from the cache."""
+    timeline = settled_timeline()
+    assert returns_settled(timeline, 59)
+    assert returns_settled(Timeline.restored(timeline.saved(keep=20)), 59)
+    timeline.drop_before(50)
+    assert returns_settled(timeline, 59)
+    assert returns_settled(Timeline.restored(timeline.saved(keep=5)), 59)
 
 
 @given(VALUES, st.lists(st.integers(0, 2), max_size=60), st.integers(0, 60), st.integers(0, 60))

@@ -107,6 +107,7 @@ class Timeline:
         timeline.times.restore(saved.times)
         for each in saved.tracks:
             track = timeline.tracks[each.concept] = Track(each.concept, each.tag, each.source)
+            track.dropped_high, track.dropped_low = each.high, each.low
             points = zip(each.rows, each.steps, each.times, each.values, strict=True)
             for row, step, time, value in points:
                 track.append(Mark(row, step, time), value)

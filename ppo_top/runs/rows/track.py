@@ -70,7 +70,8 @@ class Track:
     """
 
     __slots__ = (
-        *("concept", "highs", "lows", "offset", "scale", "source", "tag", "timeline"),
+        *("concept", "dropped_high", "dropped_low", "highs", "lows", "offset", "scale", "source"),
+        *("tag", "timeline"),
         *("_before", "_first_points", "_first_rows", "_length", "_own", "_part_numbers", "_parts"),
     )
 
@@ -87,6 +88,8 @@ class Track:
         self.concept, self.tag, self.source = concept, tag, source
         self.scale, self.offset = scale, offset
         self.highs, self.lows = RecordPoints(1.0), RecordPoints(-1.0)
+        self.dropped_high, self.dropped_low = -math.inf, math.inf
+        """The extremes of the points that were dropped."""
         self._own = Series(tag)
         self._parts = [*parts, self._own]
         self.timeline = timeline
@@ -150,6 +153,16 @@ class Track:
             return 0
         return min(self._before[at] + row - self._first_rows[at] + 1, self._end(at))
 
+    def highest(self, seen: int) -> float:
+        """The highest finite value up to the first `seen` points; minus infinity without one."""
+        at = self.highs.index_of_best(self.values, seen)
+        return self.dropped_high if at is None else max(self.dropped_high, self.values[at])
+
+    def lowest(self, seen: int) -> float:
+        """The lowest finite value up to the first `seen` points; infinity without one."""
+        at = self.lows.index_of_best(self.values, seen)
+        return self.dropped_low if at is None else min(self.dropped_low, self.values[at])
+
     def truncate(self, length: int) -> None:
         """Keep the first `length` points."""
         if length >= self._length:
@@ -175,6 +188,7 @@ class Track:
         The rest is copied, so that the series may drop every point read so far.
         """
         first = max(0, min(self.count_until(until - 1), self._length - MIN_TRACK_POINTS))
+        self.dropped_high, self.dropped_low = self.highest(first), self.lowest(first)
         rows, own = self.rows[first:], Series(self.tag)
         own.steps.extend(self.steps[first:])
         own.times.extend(self.times[first:])
@@ -199,6 +213,8 @@ class Track:
             list(self.steps[newest]),
             list(self.times[newest]),
             list(self.values[newest]),
+            self.highest(self._length),
+            self.lowest(self._length),
         )
 
     # --- stretches -------------------------------------------------------------------------------
@@ -291,3 +307,6 @@ class SavedTrack(NamedTuple):
     steps: list[int]
     times: list[float]
     values: list[float]
+    high: float
+    """The highest finite value of all points, as `Track.highest` gives it."""
+    low: float
