@@ -65,7 +65,7 @@ def test_rows_of_a_monitor_are_episodes(monitor: Path, capsys: pytest.CaptureFix
     assert kinds(capsys, monitor) == ("step", "episode")
     text = printed(capsys, "check", monitor)
     assert "step 12,000 · 600 episodes" in text
-    assert "in 600 episodes" in text
+    assert "in the first 600 episodes" in text
     assert "update" not in text.partition("Crucial values")[0].partition("why")[0]
 
 

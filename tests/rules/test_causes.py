@@ -292,6 +292,8 @@ def test_a_frozen_policy_states_what_stood_behind_the_first_thing_that_went_wron
     assert "kl-high" in frozen.members
     assert frozen.causes == first.causes
     assert frozen.remedies[: len(first.remedies)] == first.remedies[:6]
+    learns_nothing = found.get("nothing-learns")  # the frozen policy says why
+    assert learns_nothing is None or learns_nothing.cleared is not None
 
 
 def test_what_went_wrong_before_a_restart_is_not_the_first_thing_after_it() -> None:

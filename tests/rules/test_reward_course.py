@@ -42,6 +42,16 @@ def test_a_straight_line_is_told_though_it_shows_no_noise(slope: float) -> None:
     assert course_of(slope * n for n in range(7)).sd == math.inf
 
 
+@pytest.mark.parametrize(("first", "gained"), [(17.0, False), (11.0, True)])
+def test_a_rise_from_a_fall_is_a_gain_only_above_where_it_began(first: float, gained: bool) -> None:
+    """The first moments may be lost before a quarter of the run could tell of them."""
+
+    def curve(i: int) -> float:
+        return first if i < 8 else 9.5 if i < 500 else 12.0
+
+    assert drawn(curve, 700, 0.3).gained is gained
+
+
 def test_equal_rewards_show_no_noise() -> None:
     """Nothing can be compared with them, however long they stay."""
     assert course_of([5.0] * 30).sd == math.inf

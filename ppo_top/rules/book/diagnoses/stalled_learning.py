@@ -13,7 +13,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import levels, start_level
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
@@ -69,11 +69,11 @@ def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         return None
     if not (run.severity_of("entropy-not-falling") or run.severity_of("reward-never-moves")):
         return borderline(0.0)
-    stays = "entropy and reward where they" if "entropy" in run.histories else "reward where it"
-    message = (
-        f"nothing is learning: KL 0, {stays} started; "
-        "learning rate too small, frozen weights or zero advantages"
-    )
+    if run.severity_of("policy-collapsed"):
+        return RESOLVED  # that says why nothing changes
+    keeps_entropy = "entropy" in run.histories and not run.severity_of("entropy-collapsed")
+    stays = "entropy and reward where they" if keeps_entropy else "reward where it"
+    message = f"nothing is learning: KL 0, {stays} started"
     return Assessment(WARN, last_value(run, "approx_kl"), None, message)
 
 
@@ -195,6 +195,7 @@ RULES = (
         ),
         source="KL that falls to 0 means under-training (TRL practice)",
         grade="C",
+        asks_about=("policy-collapsed", "entropy-collapsed"),
         members=("no-op-updates", "entropy-not-falling", "reward-never-moves", "reward-plateau"),
     ),
     Rule(

@@ -49,7 +49,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         level = max(level, WARN)
     if not level:
         return borderline(reward.history.last)
-    message = f"{_unlearned(run, reward)} in {plural(reward.count, run.profile.row_kind)}"
+    message = f"{_unlearned(run, reward)} in the first {plural(reward.count, run.profile.row_kind)}"
     if _may_have_gained(reward, limits) and not proven:
         level = min(level, WATCH)
         message = f"{run.reward_words} rose above {num(reward.baseline)}, but by no more than noise"

@@ -185,7 +185,7 @@ class RewardMeasures:
 
     def _measure_gain(self) -> None:
         """Whether the best exceeds the start, or the last quarter of the run the first."""
-        rises = self.rise > RISE_NOISE
+        rises = self.rise > RISE_NOISE and not self._fell_at_first()
         if rises:  # the first three points may be too late
             self.baseline = min(self.baseline, self.quarters[0][1])
         self.gain = self.best - self.baseline
@@ -197,6 +197,10 @@ class RewardMeasures:
         self.gained = told and rises and self.gain > 0.0
         self.drawdown = self.best - self.smooth
         self.lost_share = self.drawdown / self.gain if self.gained else 0.0
+
+    def _fell_at_first(self) -> bool:
+        """Whether the last quarter lies below the first point: a rise from a fall is no gain."""
+        return self.first[0] > self.quarters[-1][1] + RISE_NOISE * self.noise
 
     def _compare_quarters(self) -> None:
         """How far the last quarter lies above the third, and above the first or the start."""
