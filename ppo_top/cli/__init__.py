@@ -66,6 +66,8 @@ def _use_ascii_fallbacks() -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    if arguments[:1] == ["help"] and unreachable_reason("help"):  # no directory of that name
+        arguments = [*arguments[1:2], "--help"]
     if not arguments or arguments[0] not in COMMANDS:
         if arguments:
             _check_for_typo(arguments[0])

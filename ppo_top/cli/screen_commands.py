@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -95,16 +96,18 @@ def replay(parser: argparse.ArgumentParser) -> Command:
 def _add_speed_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--speed",
-        type=_speed,
+        type=speed_factor,
         help="playback speed, 1 = real time (default: 30 seconds in all)",
     )
 
 
-def _speed(text: str) -> float:
-    speed = float(text.removesuffix("x"))
-    if not 0 < speed <= 1_000_000:
-        raise argparse.ArgumentTypeError("expected a number above 0")
-    return speed
+def speed_factor(text: str) -> float:
+    """The factor that `4`, `4x` or `0.5` stands for."""
+    with suppress(ValueError):
+        speed = float(text.removesuffix("x"))
+        if 0 < speed <= 1_000_000:
+            return speed
+    raise argparse.ArgumentTypeError(f"expected a number above 0, not {text!r}")
 
 
 def demo(parser: argparse.ArgumentParser) -> Command:

@@ -26,8 +26,8 @@ NAMED_DIGITS = 3
 SAME_VALUE = 0.2
 """Values that differ by less, relative to the larger one, are told as one."""
 
-EXPLAINED_BY = {"out-of-memory": ("crashed",)}
-"""Findings from console text that say why: what they explain need not be told beside them."""
+CRASHED = "crashed"
+"""Need not be told beside a finding on the same line of the console, which says why it died."""
 
 
 class OpenFinding(NamedTuple):
@@ -111,8 +111,10 @@ def explaining_rules(open_now: Iterable[tuple[Finding, Severity]]) -> dict[str, 
     """rule -> the rule whose open finding explains it and is at least as severe."""
     found = list(open_now)
     explained: dict[str, tuple[Severity, str]] = {}
+    last_words = next((finding.message for finding, _ in found if finding.rule == CRASHED), None)
     for finding, severity in found:
-        for rule in (*finding.members, *EXPLAINED_BY.get(finding.rule, ())):
+        says_why = finding.rule != CRASHED and finding.message == last_words
+        for rule in (*finding.members, *([CRASHED] if says_why else ())):
             if rule not in explained or severity > explained[rule][0]:
                 explained[rule] = severity, finding.rule
     severities = {finding.rule: severity for finding, severity in found}

@@ -44,6 +44,17 @@ def test_every_command_explains_its_options(name: str, capsys: pytest.CaptureFix
     assert "usage: ppo-top" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(("words", "usage"), [(["help"], "ppo-top"), (["help", "check"], "check")])
+def test_help_is_a_word_too(
+    words: list[str], usage: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the whole program or of a command; nobody waits for a directory called so."""
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 0
+    assert usage in capsys.readouterr().out.partition("\n")[0]
+
+
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     """For bug reports."""
     assert exit_code("--version") == 0

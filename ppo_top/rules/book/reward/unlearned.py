@@ -250,7 +250,7 @@ REPLAY_LIMITS = {"end_points": 4, "end_episodes": 40}
 RULES = (
     Rule(
         id=NEVER_LEARNED,
-        title="No gain in reward since start",
+        title="No gain in reward",
         description="the reward is still where it was at the start",
         concepts=("reward_mean",),
         related=("entropy",),
