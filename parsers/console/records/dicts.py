@@ -33,6 +33,7 @@ _DICT_STEP_KEYS = ("step", "global_step", "train/global_step", "current_steps")
 _FRACTION_KEY = "epoch"
 """The Hugging Face trainer's records have it, and count their steps in the bar only."""
 _LOG_KEYS = ("train_runtime", "train_loss", "epoch", "num_tokens", "eps", "episode", "lr")
+_FEWEST_SETTINGS = 3
 _MAX_DICT_LAYOUTS = 256
 _MOST_LINES = 256
 _MIN_LINES_FOR_ORJSON = 500
@@ -70,6 +71,8 @@ def parse_record(text: str) -> ConsoleRecord | None:
         return None
     found = [DictItem(k, float(v)) if isinstance(v, bool) else DictItem(k, v) for k, v in items]
     values = {key: value for key, value in found if isinstance(value, float)}
+    if _is_configuration(items, values):
+        return ConsoleRecord([], config=_dotted(items))
     named = [item for item in found if isinstance(item.value, str)]
     if any(is_metric(key) or key in _LOG_KEYS for key in values) and len(named) <= len(values):
         step, axis = _step_of(values)
@@ -80,6 +83,22 @@ def parse_record(text: str) -> ConsoleRecord | None:
         return ConsoleRecord(list(values.items()), step, axis, totals)
     config: dict[str, ConfigValue] = {k: v for k, v in found if v is not None}
     return ConsoleRecord([], config=config) if any(is_setting(key) for key in config) else None
+
+
+def _is_configuration(items: Sequence[DictItem], values: Mapping[str, float]) -> bool:
+    """Whether this is what verl pretty-prints before it trains, and no result: a tree without a
+    step, with several common settings and fewer numbers than words, yes or no, and what is unset.
+    """
+    numbers = [item.key for item in items if type(item.value) is float]
+    if 2 * len(numbers) >= len(items) or not any("/" in key for key in numbers):
+        return False
+    settings = sum(is_setting(key.rpartition("/")[2]) for key in numbers)
+    return settings >= _FEWEST_SETTINGS and _step_of(values)[0] is None
+
+
+def _dotted(items: Sequence[DictItem]) -> dict[str, ConfigValue]:
+    """Settings named as on a command line: `actor_rollout_ref.actor.clip_ratio`."""
+    return {key.replace("/", "."): value for key, value in items if value is not None}
 
 
 def _step_of(values: Mapping[str, float]) -> tuple[int | None, str]:

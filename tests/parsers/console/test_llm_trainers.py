@@ -10,6 +10,7 @@ and `trainer/train_grpo.py`, on-policy `runner/shared/mpe_runner.py`, ml-agents 
 
 from __future__ import annotations
 
+from pprint import pformat
 from typing import NamedTuple
 
 import pytest
@@ -211,3 +212,61 @@ def test_what_slime_prints_of_a_rollouts_speed() -> None:
     )
     read = parse_every_way(ConsoleParser, text.encode())
     assert read.steps("rollout/truncated_ratio") == [7, 8, 9]
+
+
+CONFIGURATION = {
+    "actor_rollout_ref": {
+        "actor": {
+            "clip_ratio": 0.25,
+            "entropy_coeff": 0.001,
+            "grad_clip": 1.0,
+            "kl_loss_type": "low_var_kl",
+            "optim": {"lr": 1e-06, "min_lr_ratio": None, "warmup_style": "constant"},
+            "shuffle": False,
+            "strategy": "fsdp",
+            "use_dynamic_bsz": False,
+            "use_kl_loss": False,
+        },
+        "hybrid_engine": True,
+        "model": {"external_lib": None, "path": "a/model", "use_remove_padding": False},
+        "rollout": {"do_sample": True, "name": "vllm", "temperature": 1.0},
+    },
+    "algorithm": {"adv_estimator": "grpo", "gamma": 1.0, "kl_penalty": "kl", "lam": 0.95},
+}
+
+
+@pytest.mark.parametrize("worker", ["", "(TaskRunner pid=7) "])
+def test_the_configuration_of_verl_is_no_record(worker: str) -> None:
+    """`pprint(OmegaConf.to_container(config))` of main_ppo.py, above the first step."""
+    printed = pformat(CONFIGURATION)
+    update = "step:1 - actor/entropy:0.5 - actor/pg_clipfrac:0.01 - critic/score/mean:0.25"
+    lines = [*printed.splitlines(), update, update.replace("step:1", "step:2")]
+    read = parse_every_way(ConsoleParser, "".join(f"{worker}{each}\n" for each in lines).encode())
+    assert read.values_by_step()["actor/pg_clipfrac"] == [(1, 0.01), (2, 0.01)]
+    assert not any("actor_rollout_ref" in tag or "algorithm" in tag for tag in read.points)
+    assert read.config["actor_rollout_ref.actor.clip_ratio"] == 0.25
+    assert read.config["actor_rollout_ref.model.path"] == "a/model"
+
+
+def test_a_nested_result_stays_a_record() -> None:
+    """RLlib's results hold the settings, too, and say their step."""
+    result = {
+        "training_iteration": 3,
+        "env_runners": {"episode_return_mean": 21.5},
+        "config": {"lr": 1e-4, "gamma": 0.99, "kl_coeff": 0.2, "clip_param": 0.3, **CONFIGURATION},
+    }
+    read = parse_every_way(ConsoleParser, f"{result}\n".encode())
+    assert read.values_by_step()["env_runners/episode_return_mean"] == [(3, 21.5)]
+
+
+def test_minimind_trains_by_preferences() -> None:
+    """Its default of 4e-8 is no mistake there (trainer/train_dpo.py)."""
+    lines = "".join(
+        f"Epoch:[1/1]({step}/4292), loss: 0.6{step}, dpo_loss: 0.6{step}, aux_loss: 0.0000, "
+        "learning_rate: 0.00000004, epoch_time: 9.000min\n"
+        for step in range(20, 220, 20)
+    )
+    read = parse_every_way(ConsoleParser, lines.encode())
+    trainer = catalogue.identify(read.points)
+    assert (trainer.id, trainer.family) == ("minimind-dpo", "preference")
+    assert read.values_by_step()["learning_rate"][0] == (20, 4e-8)
