@@ -13,10 +13,11 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 _BRACKETED_COUNT = lazy_pattern(r"\[\s{0,9}(\d{1,15})\s?/\s?(\d{1,15})\s?\]")
 _LEADING_COUNT = lazy_pattern(
     r"^\s{0,16}+[\[(]?\s{0,9}(\d{1,15})\s?/\s?(\d{1,15})\s?[\])]?[:,]?\s{1,16}+"
-    r"(?=[A-Za-z].*[=:]\s?[-+.\d]|(?i:reward|return|score|loss)s?\s[-+.\d]"
+    r"(?!.*\.\.\.$)(?=[A-Za-z].*[=:]\s?[-+.\d]|(?i:reward|return|score|loss)s?\s[-+.\d]"
     r"|[A-Za-z]\w{0,20} [-+.\d][\d.e+-]{0,20} \|)"
 )
-"""A loop's own count, without a name: `[12/400] steps=2048 return=21.5`; not `[1/3] Self-play`.
+"""A loop's own count, without a name: `[12/400] steps=2048 return=21.5`; not `[1/3] Self-play` and
+not `2/10: ensemble size = 1...`, which announces something.
 
 Pairs without a sign between have bars: `51000 / 1000000 eps 0.9 | avgR -0.9`."""
 _BRACKETED_EPISODES = lazy_pattern(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
@@ -138,6 +139,13 @@ _SECOND_NUMBER = lazy_pattern(rf"(?<=\d) \(\s{{0,16}}{NUMBER_PATTERN}\s?\)(?=\s|
 """A mean so far behind the newest number, as PyTorch's examples print it: `Loss 0.5 (0.61)`."""
 _POINTER = lazy_pattern(r"\s<-{2,8}\s[A-Za-z].*$")
 """`rewards/mean: -0.27 <---- average reward over this batch (higher=better, noisy)`."""
+_TIME_TAKEN = lazy_pattern(
+    r" \(\s?\d{1,9}(?:\.\d{1,9})? ?(?:s|sec|secs|seconds|ms|min|mins|h)(?: elapsed| total)?\)"
+)
+"""`Batch 12 complete (28.7s) (3250.8s elapsed), reward: 2.5`."""
+_STEP_IN_BRACKETS = lazy_pattern(
+    r"(?i) \(((?:episode|step|timestep|iteration|epoch|update) \d{1,15})\)(?=,|$)"
+)
 _WIDE_BLANKS = lazy_pattern(r"[^\S\t]{4,}+")
 """Long blanks would take quadratic time in later searches."""
 
@@ -242,6 +250,9 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     (",", _replacing(_DECIMAL_COMMA, r"\1.\2")),
     (" is ", _spell_pairs),
     ("#", _replacing(_ORDINAL, "")),
+    (") ", _replacing(_TIME_TAKEN, "")),
+    ("),", _replacing(_TIME_TAKEN, "")),
+    ("),", _replacing(_STEP_IN_BRACKETS, r", \1")),
     (":- ", lambda text: text.replace(":- ", ": ")),
     ("'s ", lambda text: text.replace("'s ", " ")),
     ("", _part_glued_steps),

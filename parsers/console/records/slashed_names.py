@@ -21,9 +21,15 @@ _IN_BRACKETS = lazy_pattern(
 )
 _BARE = lazy_pattern(
     rf"(?P<before>(?:{_WORD}[ ])?)(?<![\w/])(?P<names>{_PART}(?:/{_PART}){{1,6}})"
-    rf"(?P<after>(?:[ ]{_WORD}){{0,2}})(?=[ ]?[:=]){_VALUES}"
+    rf"(?P<after>(?:[ ]{_WORD}){{0,2}})(?=[ ]?[:=]|(?<=[ ](?:reward|return|length)) ){_VALUES}"
 )
 """`mean/std return: 12.3/4.5`: of known words only, since tags have slashes, too."""
+_BEHIND = lazy_pattern(
+    rf"(?P<before>{_WORD}(?:[ ]{_WORD}){{0,2}})[ ]?[:=]?[ ]"
+    rf"(?P<values>{NUMBER_PATTERN}(?:[ ]?/[ ]?{NUMBER_PATTERN}){{1,6}})[ ]?"
+    rf"\((?P<names>{_PART}(?:/{_PART}){{1,6}})\)(?P<after>)"
+)
+"""`returns -20.0/-20.0/-21.0/-19.0 (mean/median/min/max)`: the names stand behind."""
 _LETTERS = {
     "p": "policy",
     "pi": "policy",
@@ -42,8 +48,8 @@ def spell_out(text: str) -> str:
     if "/" not in text or not _SECOND_VALUE.search(text):
         return text
     if "(" in text or "[" in text:
-        text = _IN_BRACKETS.sub(_pairs, text)
-    return _BARE.sub(_pairs, text) if ":" in text or "=" in text else text
+        text = _BEHIND.sub(_pairs, _IN_BRACKETS.sub(_pairs, text))
+    return _BARE.sub(_pairs, text)
 
 
 def _pairs(match: re.Match[str]) -> str:

@@ -22,6 +22,12 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("running reward: {n}.5 at episode {step}", "running reward"),
         ("Running reward: {n}.5 after {step} episodes", "Running reward"),
         ("After {step} episodes, average reward: {n}.5", "average reward"),
+        # mxnet's example of parallel actor-critic (train.py)
+        (
+            "Batch {n} complete (28.70s) (3250.8s elapsed) (episode {step}), "
+            "batch avg. reward: 18.25, running reward: {n}.5",
+            "running reward",
+        ),
         # Keras' example of DDPG
         ("Episode * {step} * Avg Reward is ==> {n}.5", "Avg Reward"),
         ("Result for episode {step}  of 20000: Sum: {n}.5, Average: 96.5, Length: 104.25", "Sum"),
