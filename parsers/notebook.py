@@ -22,6 +22,7 @@ from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem, RunEnd, State
 from ppo_top.parsers.base import Format, Parser
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.tables.trainer_table import LOSS_COLUMN, HtmlRows, trainer_columns
+from ppo_top.parsers.shared.text.evaluation_heading import begins_with_evaluation
 from ppo_top.parsers.shared.text.traceback_end import end_of_traceback
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -99,9 +100,14 @@ class NotebookStore:
             self._pending.append(Batch(problems=[Problem(0, what)], stored_run=run))
 
     def _batches(self, cells: list[dict[str, Any]]) -> Iterator[Batch]:
-        for number, cell in enumerate(cells, 1):
-            found = [self._batch(each) for each in _trainings(cell)]
-            shown = [batch for batch in found if batch is not None]
+        found = {
+            number: [batch for each in _trainings(cell) if (batch := self._batch(each)) is not None]
+            for number, cell in enumerate(cells, 1)
+        }
+        shows_trained = {number for number, cell in enumerate(cells, 1) if _shows_trained(cell)}
+        if any(found[number] for number in found.keys() - shows_trained):
+            found = {number: each for number, each in found.items() if number not in shows_trained}
+        for number, shown in found.items():
             for count, batch in enumerate(shown, 1):
                 part = f"-{count}" if len(shown) > 1 else ""
                 batch.stored_run = f"{self._path.stem}-cell-{number}{part}"
@@ -172,8 +178,21 @@ def _trainings(cell: dict[str, Any]) -> list[_Training]:
                 found.append(_Training())
             found[-1].table = page
         else:
-            found[-1].text.append(_text(output.get("text") or shown.get("text/plain")))
+            found[-1].text.append(_printed(output, shown))
     return found
+
+
+def _shows_trained(cell: dict[str, Any]) -> bool:
+    """Whether a cell lets the agent play that another one has trained: it says so first."""
+    return begins_with_evaluation("".join(_trainings(cell)[0].text))
+
+
+def _printed(output: dict[str, Any], shown: dict[str, Any]) -> str:
+    """What an output says; what is shown between printed lines is a line of its own."""
+    if output.get("output_type") == "stream" or "text" in output:
+        return _text(output.get("text"))
+    text = _text(shown.get("text/plain"))
+    return text and f"{text}\n"
 
 
 def _error_words(output: dict[str, Any]) -> str:

@@ -346,6 +346,34 @@ def test_two_tables_of_a_trainer_are_a_training(tmp_path: Path) -> None:
     assert found["few-cell-2"].values_by_step()["rollout/ep_rew_mean"] == [(2048, 1.5), (4096, 2.5)]
 
 
+def test_a_figure_between_printed_lines_is_a_line_of_its_own(tmp_path: Path) -> None:
+    """So that the heading of the test behind it is seen (joyrl-book's notebooks)."""
+    figure = {
+        "output_type": "display_data",
+        "data": {"text/plain": ["<Figure size 640x480 with 1 Axes>"]},
+    }
+    rounds = "".join(f"回合：{n}/12，奖励：{n}.50\n" for n in range(1, 13))
+    tested = "开始测试！\n" + "".join(f"回合：{n}/3，奖励：90.00\n" for n in range(1, 4))
+    path = tmp_path / "tested.ipynb"
+    path.write_bytes(notebook([printed(f"开始训练！\n{rounds}"), figure, printed(tested)]))
+    (found,) = read_all(store_of(path)).values()
+    assert found.values_by_step()["奖励"] == [(n, n + 0.5) for n in range(1, 13)]
+    assert found.values_by_step()["eval/奖励"] == [(12, 90.0)] * 3
+
+
+def test_a_cell_that_shows_what_was_trained_is_no_training(tmp_path: Path) -> None:
+    """If it says so first, and another cell is one; alone it is all that there is."""
+    trained = "".join(f"Episode {10 * n} | reward: {n}.5\n" for n in range(1, 9))
+    shown = "Visualizing agent for 3 episodes...\n" + "".join(
+        f"Episode {n}:\n  Total reward: {n}00.0\n" for n in range(1, 4)
+    )
+    path = tmp_path / "shown.ipynb"
+    path.write_bytes(notebook([printed(trained)], [printed(shown)]))
+    assert list(read_all(store_of(path))) == ["shown-cell-1"]
+    path.write_bytes(notebook([printed(shown)]))
+    assert list(read_all(store_of(path))) == ["shown-cell-1"]
+
+
 def test_results_that_are_printed_once_are_no_training(tmp_path: Path) -> None:
     """One accuracy is a result; so are two."""
     path = tmp_path / "few.ipynb"

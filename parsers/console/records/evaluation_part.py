@@ -9,21 +9,17 @@ import re
 
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.metric_names import is_reward, step_axis
+from ppo_top.parsers.shared.text.evaluation_heading import (
+    HEADING_START,
+    MAX_HEADING_CHARS,
+    is_evaluation_heading,
+)
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
-_MAX_HEADING_CHARS = 160
-_START = (
-    r"\W{0,80}(?:(?<=# )[\w-]{1,20} )?"
-    r"(?:(?:start|begin)(?:ing)?|final|now|running|开始)?[ :]{0,2}(?:the )?"
+_TRAINING = lazy_pattern(
+    rf"{HEADING_START}(?:(?:training|train phase)(?![\w/])|训练)\D*", re.IGNORECASE
 )
-"""A heading of Markdown may begin with the name of what is trained: `## DQN Evaluation`."""
-_EVALUATION = lazy_pattern(
-    rf"{_START}(?:(?:evaluation|evaluating|testing|test phase)(?![\w/])|评估|测试)"
-    r"(?:\D|\d{1,9} (?:episode|game|rollout|run|trial)s?\b)*",
-    re.IGNORECASE,
-)
-_TRAINING = lazy_pattern(rf"{_START}(?:(?:training|train phase)(?![\w/])|训练)\D*", re.IGNORECASE)
 _LABEL = lazy_pattern(
     r"\W{0,8}(?:eval(?:uat(?:ion|ing|e))?|test(?:ing)?|val(?:id(?:ation)?)?)"
     r"(?:\s?[\]):|]\W{0,8}|\s?\.{3}\s{0,8}|\s{1,8}[-–—]{1,2}\s{1,8}"
@@ -92,6 +88,10 @@ def as_evaluation(found: ConsoleRecord, step: int | None, axis: str) -> ConsoleR
     return ConsoleRecord(values, step, axis, time=found.time, is_evaluation=True)
 
 
+_SURE_OF_NO_STEPS = 3
+"""After so many evaluations whose lines say no step, one that goes back is of another training."""
+
+
 class EvaluationPart:
     """Whether the lines are those of an evaluation: after its heading, with steps that go back.
 
@@ -101,16 +101,15 @@ class EvaluationPart:
     def __init__(self) -> None:
         self.is_open = False
         self._has_gone_back = False
+        self._parts_without_steps = 0
         self._kinds: set[tuple[str, ...]] = set()
         """What the lines of the training hold."""
 
     def read_text(self, text: str) -> None:
         """Note a line that is no record: `------ EVALUATION ------` opens the part."""
-        if len(text) > _MAX_HEADING_CHARS:
-            return
-        if _EVALUATION.fullmatch(text):
+        if is_evaluation_heading(text):
             self.is_open, self._has_gone_back = True, False
-        elif self.is_open and _TRAINING.fullmatch(text):
+        elif self.is_open and len(text) <= MAX_HEADING_CHARS and _TRAINING.fullmatch(text):
             self.is_open = False
 
     def read_record(self, found: ConsoleRecord, step: int | None, axis: str) -> ConsoleRecord:
@@ -129,8 +128,12 @@ class EvaluationPart:
             has_reward = is_own and any(is_reward(tag) for tag, _ in found.values)
             return as_evaluation(found, None, "") if has_reward else found
         self._has_gone_back |= found.step < step
+        if self._has_gone_back and self._parts_without_steps >= _SURE_OF_NO_STEPS:
+            self.is_open = False
+            return found
         if found.step > step:
             self.is_open = False
+            self._parts_without_steps += not self._has_gone_back
         if found.step > step or not self._has_gone_back:
             return found
         return as_evaluation(found, step, axis)

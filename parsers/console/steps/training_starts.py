@@ -21,7 +21,8 @@ from ppo_top.parsers.shared.text.number_text import is_round, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _NAMED = lazy_pattern(
-    r"(?i)(?<![a-z])(seed|run|trial|experiment|fold|logging to|learning rate|lr|env(?:ironment)?)"
+    r"(?i)(?<![a-z])(seed|run|trial|experiment|fold|logging (?:outputs )?to|learning rate|lr"
+    r"|env(?:ironment)?)"
     r"(?:[_ ](?:id|name|number))?(?:\s*[:=#]\s*|\s+)['\"]?(?=[\w./-]*[\d/])([\w./-]{1,200})"
 )
 """What tells one training of a console from the next, in a line of text."""
@@ -35,7 +36,7 @@ _ALGORITHM_TITLE = lazy_pattern(
 )
 """A line that says which algorithm trains now: `=== Training Double DQN agent ===`."""
 _OTHER_ALGORITHMS = frozenset({"q-learning", "qlearning", "actor-critic"})
-_WORDS = ("seed", "run", "trial", "experiment", "fold", "logging to", "learning", "lr", "env")
+_WORDS = ("seed", "run", "trial", "experiment", "fold", "logging", "learning", "lr", "env")
 """A line without any of them names nothing: looking for them is quicker."""
 _MAX_TEXT_CHARS = 300
 _MAX_NAMES = 64

@@ -52,6 +52,16 @@ def read(text: str) -> list[ParserOutput]:
     return list(whole.values())
 
 
+def homework(seed: int, iterations: range) -> str:
+    """Berkeley's cs285, homework 4 (run_hw4.py): evaluations without a step of their own."""
+    draw = random.Random(seed)
+    return "".join(
+        f"\n\n********** Iteration {n} ************\nCollecting data...\nTraining agent...\n"
+        f"Evaluating 10 rollouts...\nAverage eval return: {-draw.random()}\n"
+        for n in iterations
+    )
+
+
 HEADERS = {
     "namespace": "Namespace(seed={n}, lr=0.0003, env='CartPole-v1')\n",
     "setting": BANNER + "seed: {n} | lr: 0.0003\n",
@@ -297,3 +307,21 @@ def test_a_setting_in_each_line_may_be_another_one_in_the_next_training() -> Non
     batch = parser.feed(log.encode())
     assert [run.config["epsilon"] for run in (batch, *batch.rest)] == [0.1, 0.1, 0.3]
     assert [run.config["alpha"] for run in (batch, *batch.rest)] == [0.1, 0.2, 0.1]
+
+
+def test_each_folder_of_a_homework_is_a_training() -> None:
+    """Its evaluations say no step, so that an iteration behind theirs is no part of them.
+
+    What a script announces before each (`2/3: Ensemble size = 1...`) is no iteration.
+    """
+    text = "".join(
+        f"{run}/3: Ensemble size = {run}...\n########################\n"
+        f"logging outputs to  /home/me/hw4/cs285/scripts/../../data/reacher_ensemble{run}\n"
+        f"########################\n{homework(run, range(7))}"
+        for run in (1, 2, 3)
+    )
+    for run, output in enumerate(read(text), 1):
+        draw = random.Random(run)
+        expected = [(n, -draw.random()) for n in range(7)]
+        assert output.values_by_step()["eval/Average eval return"] == expected
+    assert len(read(text)) == 3
