@@ -539,3 +539,14 @@ def test_a_row_may_end_in_words_beyond_its_header() -> None:
     found = parse_every_way(CsvParser, b"step,reward\n10,1.5,\n20,2.5,\n30,3.5,7\n")
     assert found.values_by_step()["reward"] == [(10, 1.5), (20, 2.5)]
     assert [each.message for each in found.problems] == ["row of 3 cells under a header of 2"]
+
+
+@pytest.mark.parametrize("fence", ["```", "```text", "```csv"])
+def test_a_table_may_be_pasted_in_a_fence(fence: str) -> None:
+    """As people put it into an issue: the fence is neither a header nor a row."""
+    rows = "".join(f"{1000 * n}\t{n}\t9.5\t{n}.5\t0.25\n" for n in range(1, 6))
+    text = f"{fence}\nsteps\tepisodes\telapsed\tmean\tmedian\n{rows}```\n"
+    assert detect_format("pasted.txt", text.encode()) is not None
+    read = parse_every_way(CsvParser, text.encode())
+    assert read.values_by_step()["mean"] == [(1000 * n, n + 0.5) for n in range(1, 6)]
+    assert not read.problems

@@ -249,6 +249,20 @@ def test_running_counts_of_the_old_baselines_say_the_steps() -> None:
     assert found.values_by_step()["critic_loss"] == [(1000, 6.5), (2000, 5.5)]
 
 
+def test_the_homework_of_a_course_counts_environment_steps() -> None:
+    """Berkeley's cs285: what its console prints, as lists (`Train_EnvstepsSoFar`)."""
+    document = {
+        "Eval_AverageReturn": [20.5, 25.5, 30.5, 28.5],
+        "Train_EnvstepsSoFar": [1019.0, 2026.0, 3037.0, 4046.0],
+    }
+    assert read(document).values_by_step()["Eval_AverageReturn"] == [
+        (1019, 20.5),
+        (2026, 25.5),
+        (3037, 30.5),
+        (4046, 28.5),
+    ]
+
+
 def test_lists_of_numbers_are_counted() -> None:
     """Where no list says the steps, an entry's place is its step."""
     found = read({"rewards": [5, 7.5, math.nan], "losses": [3, 2, 1]})

@@ -49,6 +49,7 @@ _OTHER_STEP_COUNTS = (
     "timesteps",
     "timestep",
     "cumulativetimesteps",
+    "trainenvstepssofar",
 )
 """Running counts in custom tables, in any spelling."""
 

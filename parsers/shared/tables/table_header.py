@@ -14,6 +14,8 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _SETTING = lazy_pattern(r"#+\s{0,9}(\w{1,60})\s{0,9}[,:=;\t]\s{0,9}(\S{1,200})\s*")
 _RULER = lazy_pattern(r"\s*+[-=+|\s]{3,400}")
+_FENCE = lazy_pattern(r"`{3,9}\w{0,20}")
+"""Of Markdown, around a table that was pasted into an issue or a note."""
 _LONG_FORM_COLUMN = "tag"
 """A column of tables with one point per row, such as those of `ppo-top export`."""
 
@@ -53,10 +55,10 @@ def is_ruler(line: str) -> bool:
 
 
 def is_remark(line: str) -> bool:
-    """Whether a line before the header is none: blank, or one with `#` that names no columns."""
+    """Whether a line before the header is none: blank, a fence, or a `#` that names no columns."""
     text = line.strip()
     if not text.startswith("#"):
-        return not text
+        return not text or _FENCE.fullmatch(text) is not None
     names = _split_names(text)
     return not (are_names(names) and any(map(metric_names.is_metric, names)) and is_stepped(names))
 
