@@ -206,6 +206,14 @@ def test_an_evaluation_that_a_script_prints_is_one(trainer: str) -> None:
     assert meaning(TRAINERS[trainer], "eval/Best Reward") is None
 
 
+@pytest.mark.parametrize("tag", ["eval/奖励", "eval/平均奖励", "test/回报"])
+def test_an_evaluation_may_be_in_chinese(tag: str) -> None:
+    """What joyrl's notebooks print below `开始测试！`."""
+    found = meaning(UNKNOWN_TRAINER, tag)
+    assert found is not None
+    assert found.concept == "eval_reward_mean"
+
+
 def test_terms_of_the_reward_of_isaac_lab_are_parts_of_it_in_skrl() -> None:
     """Under the name that skrl gives to what an environment logs."""
     found = value("skrl", "Info / Episode_Reward/joint_vel", -0.5)
