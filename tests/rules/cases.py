@@ -427,6 +427,7 @@ REWARD_CASES = (
         {"reward_p1": 0.0, "reward_p50": 1.0, "reward_p99": 20.0},
         {"reward_p1": 0.0, "reward_p50": 1.0, "reward_p99": 2.5},
         INFO,
+        family="rlhf",
     ),
     RuleCase("advantages-off", {"adv_mean": 0.4}, {"adv_mean": 0.05}, INFO, family="rlhf"),
 )

@@ -348,7 +348,8 @@ BOUNDARIES = (
     Boundary("entropy-collapsed", "crit", lambda x: {"entropy": after(12, x, 1.0), **FLAT}, CRIT,
              -1),
     Boundary("long-tails", "skew", lambda x: {
-        "reward_p1": 0.0, "reward_p50": 1.0, "reward_p99": 1.0 + x}, Severity.INFO),
+        "reward_p1": 0.0, "reward_p50": 1.0, "reward_p99": 1.0 + x}, Severity.INFO,
+             family="rlhf"),
     Boundary("reward-never-moves", "budget", lambda x: dict(FLAT), WATCH, step=0.02,
              total=lambda x: 60_000 / x),
     Boundary("reward-never-moves", "end", lambda x: dict(FLAT), WARN, step=0.05,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from ppo_top.model import Finding, Severity
+from ppo_top.model import Finding, Sample, Severity
 from ppo_top.rules.judge import Judge
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
@@ -50,6 +50,27 @@ def test_a_policy_that_became_certain_and_lost_what_it_had_is_dead() -> None:
     """The same with the reward gone is what the rule is for."""
     lost = {**SETTLED_COLUMNS, "reward_mean": lambda i: min(0.76, 0.02 * i) if i < 60 else 0.1}
     assert "policy-collapsed" in rules_found(findings(profile(), draw_rows(lost, 100)), CRIT)
+
+
+def test_most_episodes_succeed_and_few_fail() -> None:
+    """ML-Agents logs the distribution of returns: its tail is below once a policy is good."""
+    returns: DrawnColumns = {"reward_p1": 0.4, "reward_p50": 2.74, "reward_p99": 2.87}
+    assert "long-tails" not in rules_found(
+        findings(profile(trainer="ml-agents"), draw_rows({**CTRL_COLUMNS, **returns}, 60))
+    )
+
+
+def test_few_long_episodes_a_row_are_no_moving_mean() -> None:
+    """RLlib logged the mean of an iteration's episodes before it smoothed over a hundred."""
+    columns: DrawnColumns = {
+        "reward_mean": lambda i: 300.0 + 18.0 * i + gauss(i, 200.0 + 5.0 * i),
+        "ep_len": 333.3,
+    }
+    samples = {"reward_mean": Sample("window", 100)}
+    about = profile("value-based", "rllib")._replace(samples=samples)
+    judge = judged(about, draw_rows(columns, 260))
+    judge.end_run()
+    assert rules_found([each for each in judge.findings if each.cleared is None]) == set()
 
 
 def resumed(at: int, columns: DrawnColumns, count: int) -> list[Finding]:

@@ -54,6 +54,26 @@ def test_a_window_of_episodes_that_nobody_counts_shows_its_noise_at_a_distance()
     assert 0.6 * pstdev(means) < source.noise < 2.0 * pstdev(means)
 
 
+@pytest.mark.parametrize(("told", "overlap"), [(overlapping(120), True), (normal(120), False)])
+def test_rows_that_jump_are_no_means_of_a_hundred_episodes_whatever_is_said(
+    told: list[float], overlap: bool
+) -> None:
+    """Independent rows would be four times noisier than all of them spread."""
+    source = RewardPoints(Sample("window", 100))
+    for row, mean in enumerate(told, 1):
+        source.add(mean, LENGTH * 10 * row, float(LENGTH) + 0.3, None)
+    assert (source.window_episodes, source.rows_per_window > 1.0) == (100 * overlap, overlap)
+    assert 0.6 * pstdev(told) < source.noise < 1.8 * pstdev(told)
+
+
+def test_few_rows_do_not_tell_whether_they_overlap() -> None:
+    """Six windows are needed: the rows of one differ less than it is uncertain."""
+    source = RewardPoints(Sample("window", 100))
+    for row, mean in enumerate(normal(59), 1):
+        source.add(mean, LENGTH * 10 * row, float(LENGTH), None)
+    assert source.window_episodes == 100
+
+
 @pytest.mark.parametrize(
     ("sample", "length", "distances"),
     [

@@ -11,6 +11,7 @@ from ppo_top.model import Mark, Sample
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward.course import FALLEN, GAINED, UNLEARNED, RewardCourse
 from tests.rules.test_reward_course import course_of, drawn
+from tests.rules.test_reward_rows import overlapping
 from tests.support.drawn_runs import jitter
 
 LENGTH = 100.0
@@ -94,7 +95,8 @@ def test_a_start_is_a_hundred_episodes_ten_points_or_three_windows(
     sample: Sample, each: int, points: int, start: int
 ) -> None:
     """At least three points, and no more than half of a run, or twenty."""
-    assert sampled(sample, noise(points), each).start_points == start
+    means = overlapping(points, each) if sample.kind == "window" else noise(points)
+    assert sampled(sample, means, each).start_points == start
 
 
 # --- single episodes ---------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from ppo_top.rules.engine.rule import (
     k_of_n,
 )
 from ppo_top.rules.engine.stats import Trend, median, noise_std
-from ppo_top.rules.engine.terms import INFO, WARN, WATCH
+from ppo_top.rules.engine.terms import INFO, LLM_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 GOOD_EVALUATIONS = 6
@@ -128,8 +128,11 @@ def _falls(last: list[float], before: list[float], limits: RuleLimits, gain: flo
 
 
 def long_tails(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """A distribution is strongly skewed."""
-    for name in ("reward", "adv"):
+    """A distribution is strongly skewed.
+
+    Returns of whole episodes are, where most succeed and few fail: only completions' are judged.
+    """
+    for name in ("reward", "adv") if run.family in LLM_FAMILIES else ("adv",):
         low, mid, high = (run.value(f"{name}_{part}", 0) for part in ("p1", "p50", "p99"))
         if low is None or mid is None or high is None or mid <= low or high <= mid:
             continue
@@ -201,7 +204,7 @@ RULES = (
     Rule(
         id="long-tails",
         title="Heavy-tailed rewards or advantages",
-        description="the distribution of rewards or advantages is strongly skewed",
+        description="the distribution of completions' rewards or of advantages is skewed",
         concepts=("reward_dist",),
         related=("adv_dist",),
         assess=long_tails,

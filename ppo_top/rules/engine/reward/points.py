@@ -8,7 +8,7 @@ from ppo_top.model import Sample
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward.episode_blocks import MIN_BLOCK_ROWS, EpisodeBlocks, RewardPoint
 from ppo_top.rules.engine.reward.moving_means import EpisodeCount, WindowMean
-from ppo_top.rules.engine.reward.row_noise import NOISE_LAGS, RowNoise
+from ppo_top.rules.engine.reward.row_noise import NOISE_LAGS, RowNoise, RowSpread
 
 FULL_ROW_EPISODES = 20
 """A first row with this many episodes is a mean by itself: rows are not put into blocks."""
@@ -44,6 +44,8 @@ class RewardPoints:
         self.window = WindowMean(sample.episodes) if sample.kind == "window" else None
         self.count = EpisodeCount(sample.episodes)
         self.row_noise = RowNoise(NOISE_LAGS if sample.kind == "" else NOISE_LAGS[:1])
+        self.spread = RowSpread()
+        self.may_overlap = True
         self.noise = math.nan
         self.rows_per_window = 1.0
         self.rows = self.step = 0
@@ -63,6 +65,7 @@ class RewardPoints:
         other.row_blocks = self.row_blocks.copy() if self.row_blocks is not None else None
         other.window = self.window.copy() if self.window is not None else None
         other.row_noise, other.count = self.row_noise.copy(), self.count.copy()
+        other.spread = self.spread.copy()
         return other
 
     @property
@@ -83,7 +86,7 @@ class RewardPoints:
 
     def _rows_per_window(self, size: int) -> float:
         """How many rows one independent measurement takes, of a window of `size` episodes."""
-        if self.window is not None:
+        if self.window is not None or not self.may_overlap:
             return 1.0
         return max(1.0, min(self.episodes, size) / (self.episodes / self.rows))
 
@@ -96,7 +99,7 @@ class RewardPoints:
     @property
     def window_episodes(self) -> int:
         """The episodes of a moving mean; 0 if rewards are none, or episodes are not counted."""
-        if not self.counted:
+        if not (self.counted and self.may_overlap):
             return 0
         if self.blocks is None and self.may_be_window and self.row_noise.grows:
             return USUAL_WINDOW  # of unknown kind: only such rows are compared at distances
@@ -164,6 +167,10 @@ class RewardPoints:
         noise = self.row_noise.add(value, self.rows_per_window) * filled
         if self.row_noise.grows != grew:
             self.rows_per_window = self._rows_per_window(self.window_episodes)
+        self.spread.add(value)
+        if self.sample.kind == "window" and self.spread.forbids(self.rows_per_window, noise):
+            noise /= 1.22 * math.sqrt(self.rows_per_window)
+            self.may_overlap, self.rows_per_window, filled = False, 1.0, 1.0
         self.noise = max(noise, self._chance()) if noise == noise else noise
         return RewardPoint(value, 1.0 / filled)
 

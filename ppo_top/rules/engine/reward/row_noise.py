@@ -26,6 +26,39 @@ MEASURED_EVERY = 4
 """Rows from one measurement of noise to the next, once its window of values is full."""
 
 
+OVERLAP_ROWS, OVERLAP_LOOKS, OVERLAP_ERRORS = 5.0, 6, 5.0
+"""Rows are no moving mean over so many of them if it would be far noisier than all of them spread:
+by so many standard errors of that spread, of so many independent rows or more."""
+
+
+class RowSpread:
+    """The standard deviation of all rows (Welford 1962), trend and noise together."""
+
+    def __init__(self) -> None:
+        self.count, self.mean, self.squares = 0, 0.0, 0.0
+
+    def copy(self) -> RowSpread:
+        """An independent copy."""
+        other = RowSpread()
+        other.count, other.mean, other.squares = self.count, self.mean, self.squares
+        return other
+
+    def add(self, value: float) -> None:
+        """Add a row's reward."""
+        self.count += 1
+        apart = value - self.mean
+        self.mean += apart / self.count
+        self.squares += apart * (value - self.mean)
+
+    def forbids(self, rows_per_window: float, noise: float) -> bool:
+        """Whether rows of a moving mean of this noise would have spread far wider."""
+        looks = self.count / rows_per_window
+        if rows_per_window < OVERLAP_ROWS or looks < OVERLAP_LOOKS:
+            return False
+        spread = math.sqrt(self.squares / self.count)
+        return noise > (1.0 + OVERLAP_ERRORS / math.sqrt(looks)) * spread > 0.0
+
+
 class RowNoise:
     """The noise of one row's reward, from second differences, which do not see a trend.
 
