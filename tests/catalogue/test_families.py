@@ -94,8 +94,12 @@ def test_families_of_the_tables_are_families_of_the_rules() -> None:
 
 
 def test_facts_are_of_trainer_and_algorithm() -> None:
-    """A table that is like another one has its facts; A2C does not normalise advantages."""
+    """A table that is like another one has its facts; A2C does not normalise advantages.
+
+    Nor has VPG's loss ratios of probabilities, which are near 1.
+    """
     assert "adaptive-rate" in facts_about("rsl_rl")
     assert "rounded" in facts_about("unknown") and "rounded" not in facts_about("sb3")
     assert "normalised-advantages" in facts_about("sb3", "PPO")
     assert "normalised-advantages" not in facts_about("sb3", "A2C")
+    assert "normalised-advantages" not in facts_about("", "VPG")

@@ -87,6 +87,7 @@ FINGERPRINTS = [
     ("baselines", "DDPG", ["rollout/return", "rollout/return_history", "train/loss_critic"]),
     ("ml-agents", "PPO", ["Environment/Cumulative Reward", "Policy/Epsilon"]),
     ("ml-agents", "SAC", ["Environment/Cumulative Reward", "Losses/Q1 Loss"]),
+    ("minimind-dpo", "DPO", ["loss", "dpo_loss", "aux_loss", "learning_rate"]),
     ("tianshou", "", ["test/reward", "test/length_std", "update/loss/vf"]),
     ("unknown", "", ["loss", "accuracy"]),
     ("unknown", "", ["mean 100 episode reward", "policy loss", "kl"]),

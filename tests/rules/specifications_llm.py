@@ -299,6 +299,10 @@ DIAGNOSIS_PAIRS = (
          {"reward_mean": 1.0}, WATCH, 0, family="rlhf"),
     Contrast("no-learning-signal", "all groups tie", {"frac_zero_std": 1.0, **STILL},
          {"frac_zero_std": 0.95}, CRIT, 0, family="grpo"),
+    Contrast("no-learning-signal", "most is still to be learned", {"frac_zero_std":
+         after(60, 1.0, 0.9), "reward_mean": lambda i: min(0.85, 0.02 * i) + jitter(i, 0.01)},
+         {"reward_mean": lambda i: min(0.95, 0.02 * i) + jitter(i, 0.01)}, CRIT, WATCH,
+         family="grpo", count=80),
     Contrast("mismatch-collapse", "gradients treble", {"logp_diff_mean": after(30, 0.3, 0.01),
          "grad_norm": lambda i: 0.8 * 1.15 ** max(0, i - 30)}, {"grad_norm": 0.8}, CRIT, 0,
          family="grpo"),

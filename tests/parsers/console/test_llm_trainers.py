@@ -3,9 +3,9 @@
 Made up after the sources: AReaL `areal/utils/stats_logger.py` and `stats_tracker`, slime
 `slime/backends/megatron_utils/model.py`, ROLL `roll/pipeline/rlvr/actor_worker.py`, prime-rl
 `src/prime_rl/trainer/rl/train.py`, torchforge `observability/metrics.py` (ConsoleBackend), NeMo-RL
-`algorithms/grpo.py`, trlX `trainer/accelerate_base_trainer.py`, minimind `trainer/train_ppo.py`
-and `trainer/train_grpo.py`, on-policy `runner/shared/mpe_runner.py`, ml-agents 0.8
-`trainers/trainer.py`.
+`algorithms/grpo.py`, trlX `trainer/accelerate_base_trainer.py`, minimind `trainer/train_ppo.py`,
+`trainer/train_grpo.py` and `trainer/train_dpo.py`, on-policy `runner/shared/mpe_runner.py`,
+ml-agents 0.8 `trainers/trainer.py`.
 """
 
 from __future__ import annotations
@@ -153,6 +153,22 @@ def test_reward_has_its_values_steps_and_meaning(name: str) -> None:
     assert known is not None
     assert known.concept == "reward_mean"
     assert not case.trainer or trainer.id == case.trainer
+
+
+def test_minimind_trains_preferences_too() -> None:
+    """Its DPO begins at a rate of 4e-8, far too low for anything but a language model."""
+    update = (
+        "Epoch:[1/1]({n}/4292), loss: 0.6{n}, dpo_loss: 0.6{n}, aux_loss: 0.0000, "
+        "learning_rate: 0.00000004, epoch_time: 9.000min\n"
+    )
+    text = "".join(update.format(n=number) for number in (20, 40, 60))
+    found = parse_every_way(ConsoleParser, text.encode())
+    trainer = catalogue.identify(found.points)
+    assert (trainer.id, trainer.family) == ("minimind-dpo", "preference")
+    for tag, concept in (("dpo_loss", "total_loss"), ("learning_rate", "lr")):
+        known = meaning(trainer, tag)
+        assert known is not None
+        assert (found.steps(tag), known.concept) == ([20, 40, 60], concept)
 
 
 @pytest.mark.parametrize("tag", ["KL", "kl", "mean_kl"])

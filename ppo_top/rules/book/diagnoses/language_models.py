@@ -10,6 +10,7 @@ from ppo_top.rules.book.diagnoses.oversized_updates import (
     last_value,
 )
 from ppo_top.rules.book.llm.generation import LENGTH_VALUES
+from ppo_top.rules.book.llm.grpo_signal import SOLVED, is_nearly_solved
 from ppo_top.rules.book.llm.reference_kl import reference_kl, rewarded_by_rules
 from ppo_top.rules.book.updates.optimiser import gradient_trebled
 from ppo_top.rules.engine.context import RECENT_ROWS, RuleContext
@@ -64,6 +65,8 @@ def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
     message = seen + (", the gradient is zero" if gone else "")
     level = CRIT if gone or worst >= CRIT else WARN
+    if is_nearly_solved(run, SOLVED):
+        level, message = WATCH, message + " (most are solved)"
     return Assessment(level, last_value(run, "frac_zero_std"), None, message)
 
 

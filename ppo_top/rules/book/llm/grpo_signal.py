@@ -44,7 +44,7 @@ def zero_variance_groups(run: RuleContext, limits: RuleLimits) -> Assessment | N
     level = min(WARN if value < 1.0 else CRIT, _most_by_chance(run, rows, limits))
     if run.updates <= limits["early"] and _at_floor(run, limits):
         level -= 1  # normal at the start of a hard task
-    if _nearly_solved(run, limits):
+    if is_nearly_solved(run, limits["solved"]):
         return Assessment(WATCH, value, limits["clear"], message + " (most are solved)")
     return Assessment(max(level, WATCH), value, limits["clear"], message)
 
@@ -78,13 +78,17 @@ def _at_floor(run: RuleContext, limits: RuleLimits) -> bool:
     return reward is not None and reward.history.low >= 0.0 and reward.smooth < limits["floor"]
 
 
-def _nearly_solved(run: RuleContext, limits: RuleLimits) -> bool:
+SOLVED = 0.9
+"""From this share of correct answers on, groups tie because most of them are."""
+
+
+def is_nearly_solved(run: RuleContext, share: float) -> bool:
     """Whether groups tie because their prompts have become easy, which is the goal of training."""
     reward = run.reward
     if reward is None or not reward.gained:
         return False
     if reward.history.low >= 0.0 and reward.history.high <= 1.0:
-        return reward.history.level >= limits["solved"]
+        return reward.history.level >= share
     return run.reward_pays and reward.levelled_off  # the most of such a reward is not known
 
 
@@ -217,7 +221,7 @@ RULES = (
         families=frozenset({GRPO}),
         limits={
             "floor": 0.1,
-            "solved": 0.9,
+            "solved": SOLVED,
             "clear": 0.6,
             "warn": 0.8,
             "early": 50,
