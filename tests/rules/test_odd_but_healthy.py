@@ -73,17 +73,6 @@ def test_few_long_episodes_a_row_are_no_moving_mean() -> None:
     assert rules_found([each for each in judge.findings if each.cleared is None]) == set()
 
 
-def test_a_rise_out_of_a_fall_is_no_reason_to_train_longer() -> None:
-    """Its newest rewards rise, to four fifths of what it once had."""
-
-    def recovering(i: int) -> float:
-        return (3.0 * i if i < 70 else 120.0 + 2.4 * (i - 70)) + gauss(i, 2.0)
-
-    judge = judged(profile(total_timesteps=90_000), draw_rows({"reward_mean": recovering}, 90))
-    judge.end_run()
-    assert "still-improving" not in {each.rule for each in judge.findings}
-
-
 def test_a_plain_policy_gradients_loss_may_be_large() -> None:
     """VPG's is a mean of log-probabilities times advantages: it has no ratio, which is near 1."""
     columns: DrawnColumns = {

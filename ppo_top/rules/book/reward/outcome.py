@@ -11,7 +11,7 @@ from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.ceiling import own_environment
 from ppo_top.rules.engine.reward.course import AT_MAX, EVALUATED, RewardCourse
-from ppo_top.rules.engine.reward.measures import LOW_SHARE, MIN_POINTS, RECOVERED_SHARE
+from ppo_top.rules.engine.reward.measures import LOW_SHARE, MIN_POINTS
 from ppo_top.rules.engine.rule import (
     AT_ONCE,
     RESOLVED,
@@ -123,12 +123,10 @@ def _far_from_end(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool
 def _rise_to_the_end(reward: RewardCourse, limits: RuleLimits) -> tuple[float, float] | None:
     """From where to where the trend rose, if its last third rose too and no newer point is lower.
 
-    One that has levelled off needs no more training, nor does one that only makes good for a fall.
+    One that has levelled off needs no more training.
     """
     values = reward.trend.values
     if not (reward.rising and reward.gained and reward.trend.full):
-        return None
-    if reward.lost_share > RECOVERED_SHARE:
         return None
     third = reward.trend.size // 3
     early, middle, late = (median(values[at : at + third]) for at in range(0, len(values), third))
