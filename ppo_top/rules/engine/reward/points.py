@@ -8,7 +8,7 @@ from ppo_top.model import Sample
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward.episode_blocks import MIN_BLOCK_ROWS, EpisodeBlocks, RewardPoint
 from ppo_top.rules.engine.reward.moving_means import EpisodeCount, WindowMean
-from ppo_top.rules.engine.reward.row_noise import NOISE_LAGS, RowNoise, RowSpread
+from ppo_top.rules.engine.reward.row_noise import MOVING_MEAN_NOISE, NOISE_LAGS, RowNoise, RowSpread
 
 FULL_ROW_EPISODES = 20
 """A first row with this many episodes is a mean by itself: rows are not put into blocks."""
@@ -169,7 +169,7 @@ class RewardPoints:
             self.rows_per_window = self._rows_per_window(self.window_episodes)
         self.spread.add(value)
         if self.sample.kind == "window" and self.spread.forbids(self.rows_per_window, noise):
-            noise /= 1.22 * math.sqrt(self.rows_per_window)
+            noise /= MOVING_MEAN_NOISE * math.sqrt(self.rows_per_window)
             self.may_overlap, self.rows_per_window, filled = False, 1.0, 1.0
         self.noise = max(noise, self._chance()) if noise == noise else noise
         return RewardPoint(value, 1.0 / filled)

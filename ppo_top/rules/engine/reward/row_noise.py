@@ -26,6 +26,8 @@ MEASURED_EVERY = 4
 """Rows from one measurement of noise to the next, once its window of values is full."""
 
 
+MOVING_MEAN_NOISE = 1.22
+"""What a row of a moving mean shows is so many times too little, times the root of its rows."""
 OVERLAP_ROWS, OVERLAP_LOOKS, OVERLAP_ERRORS = 5.0, 6, 5.0
 """Rows are no moving mean over so many of them if it would be far noisier than all of them spread:
 by so many standard errors of that spread, of so many independent rows or more."""
@@ -99,7 +101,7 @@ class RowNoise:
         known = self.known
         if self._differing >= DIFFERING_ROWS and not known > 0.0:
             known = LEAST_NOISE * abs(value)
-        return known * max(1.0, 1.22 * math.sqrt(rows_per_window))
+        return known * max(1.0, MOVING_MEAN_NOISE * math.sqrt(rows_per_window))
 
     def _measure(self, rows_per_window: float) -> None:
         """The noise now, and whether it grows with the distance, as in a moving mean."""
