@@ -122,12 +122,13 @@ class ChangeReporter:
         is_live = self._reported_states[run.id][0] is State.LIVE
         open_now = [(each, each.severity) for each in run.findings if each.cleared is None]
         explained = explaining_rules(open_now)
-        for finding in run.findings:
+        new_first = sorted(run.findings, key=lambda finding: _key(finding) in reported)
+        for finding in new_first:  # what is part of a diagnosis is told after it
             if not (is_live and finding.rule == "crashed" and TRACEBACK in finding.message):
                 self._report_finding(run, finding, reported, explained)
         if len(reported) > len(run.findings):
             open_rules = {each.rule for each, _ in open_now}
-            here = {(each.rule, each.since.row) for each in run.findings}
+            here = set(map(_key, run.findings))
             for key in [each for each in reported if each not in here]:
                 event = reported.pop(key).event
                 if event is not None and key[0] not in open_rules:
@@ -140,7 +141,7 @@ class ChangeReporter:
         reported: dict[tuple[str, int], EmittedFinding],
         explained: Mapping[str, str],
     ) -> None:
-        key, is_open = (finding.rule, finding.since.row), finding.cleared is None
+        key, is_open = _key(finding), finding.cleared is None
         explained_by = explained.get(finding.rule) if is_open else None
         before = reported.get(key)
         seen = before and (before.severity, before.explained_by, before.event is not None)
@@ -155,6 +156,11 @@ class ChangeReporter:
             emitted["was"] = {"severity": before.severity.word, "explained_by": before.explained_by}
         reported[key] = EmittedFinding(finding.severity, explained_by, emitted if is_open else None)
         self._emit(emitted)
+
+
+def _key(finding: Finding) -> tuple[str, int]:
+    """What a finding is known by; that of which it is part may move the row since which it is."""
+    return finding.rule, finding.opened.row
 
 
 def report_new_problems(

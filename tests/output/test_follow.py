@@ -120,6 +120,31 @@ def test_a_changed_finding_says_what_has_changed(tmp_path: Path) -> None:
     assert said >= {"severity", "part"}
 
 
+def test_a_finding_is_opened_once_and_before_what_is_part_of_it(tmp_path: Path) -> None:
+    """Though a diagnosis dates itself back to the first of its members, as these are found."""
+    log = tmp_path / "run" / "progress.csv"
+    log.parent.mkdir()
+    names = "time/total_timesteps,train/approx_kl,train/clip_fraction,train/entropy_loss"
+    lines = [f"{names},train/learning_rate,rollout/ep_rew_mean"]
+    for row in range(1, 60):
+        large = 20.0 if row < 4 else 0.0
+        entropy, reward = (-0.6, 20.0) if row < 3 else (-1e-17, 9.3)
+        lines.append(f"{512 * row},{large},{large / 40},{entropy},0.1,{reward + row % 3}")
+        log.write_text("\n".join(lines) + "\n")
+        if row == 1:
+            read, events = changes(tmp_path)
+        read()
+    open_now: set[str] = set()
+    for event in events:
+        if event["event"] == "opened":
+            assert event["rule"] not in open_now
+            open_now.add(event["rule"])
+        elif event["event"] == "cleared":
+            open_now.discard(event["rule"])
+        assert event.get("explained_by") in {None, *open_now}
+    assert "policy-collapsed" in open_now
+
+
 def test_follow_prints_how_a_finished_run_ended(tmp_path: Path) -> None:
     """It started, and it died: two lines, each with the local time."""
     shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_nan", tmp_path / "run")
