@@ -15,6 +15,7 @@ from ppo_top.files.follower import Follower
 from ppo_top.files.update import PollResult
 from ppo_top.model import Severity
 from ppo_top.runs.pipeline import Pipeline
+from ppo_top.text.format import clean, plural
 from ppo_top.tui.app.checkpoint_lister import CheckpointLister, CheckpointsListed
 from ppo_top.tui.app.drawing import KEY_RETRY_S, DrawingApp
 from ppo_top.tui.app.driver import TerminalDriver
@@ -142,7 +143,12 @@ class BaseApp(DrawingApp):
         """Apply what was read and start judging it."""
         ui, result = self.ui_state, message.result
         self._is_reading = result.more
+        before = {id_: run.name for id_, run in ui.session.runs.items()} if result.removed else {}
         ui.session.apply(result)
+        gone = [name for id_, name in before.items() if id_ not in ui.session.runs]
+        if gone:
+            what = clean(gone[0]) if len(gone) == 1 else plural(len(gone), "run")
+            self.show_toast(f"Gone: {what} (all logs were deleted)")
         left = result.total_bytes - result.read_bytes
         if ui.loading is not None or (result.more and left > MIN_SHOWN_BYTES):
             ui.loading = loading_progress(result, ui.session.runs.values())

@@ -57,6 +57,18 @@ async def test_the_reason_goes_once_there_is_a_run(tmp_path: Path) -> None:
         assert "waiting for it" not in screen(app)
 
 
+async def test_a_run_whose_logs_are_deleted_is_said_to_be_gone(tmp_path: Path) -> None:
+    """It leaves the list with a word; the others stay."""
+    for name in "ab":
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
+    app = make_app(tmp_path / "runs")
+    async with app.run_test(size=(160, 24)):
+        await until(lambda: "Update KL" in screen(app))
+        (tmp_path / "runs" / "a" / "progress.csv").unlink()
+        await until(lambda: "Gone: a (all logs were deleted)" in screen(app))
+        assert [run.name for run in app.ui_state.session.runs.values()] == ["b"]
+
+
 async def test_keys_are_answered_while_a_file_system_does_not_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
