@@ -165,7 +165,7 @@ def test_minimind_trains_preferences_too() -> None:
     found = parse_every_way(ConsoleParser, text.encode())
     trainer = catalogue.identify(found.points)
     assert (trainer.id, trainer.family) == ("minimind-dpo", "preference")
-    for tag, concept in (("dpo_loss", "total_loss"), ("learning_rate", "lr")):
+    for tag, concept in (("loss", "total_loss"), ("learning_rate", "lr")):
         known = meaning(trainer, tag)
         assert known is not None
         assert (found.steps(tag), known.concept) == ([20, 40, 60], concept)
@@ -273,16 +273,3 @@ def test_a_nested_result_stays_a_record() -> None:
     }
     read = parse_every_way(ConsoleParser, f"{result}\n".encode())
     assert read.values_by_step()["env_runners/episode_return_mean"] == [(3, 21.5)]
-
-
-def test_minimind_trains_by_preferences() -> None:
-    """Its default of 4e-8 is no mistake there (trainer/train_dpo.py)."""
-    lines = "".join(
-        f"Epoch:[1/1]({step}/4292), loss: 0.6{step}, dpo_loss: 0.6{step}, aux_loss: 0.0000, "
-        "learning_rate: 0.00000004, epoch_time: 9.000min\n"
-        for step in range(20, 220, 20)
-    )
-    read = parse_every_way(ConsoleParser, lines.encode())
-    trainer = catalogue.identify(read.points)
-    assert (trainer.id, trainer.family) == ("minimind-dpo", "preference")
-    assert read.values_by_step()["learning_rate"][0] == (20, 4e-8)
