@@ -11,7 +11,6 @@ from ppo_top.catalogue import (
     Meaning,
     Trainer,
     family_of_metrics,
-    identify,
 )
 from ppo_top.model import Axis, RowKind, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
@@ -31,21 +30,21 @@ SAME_STEPS_RATIO = (0.5, 2.0)
 class SourceSelection(NamedTuple):
     """The streams of a run, its trainer, and the series that defines its segments."""
 
-    streams: tuple[ConceptStream, ...]
-    clock_series: tuple[Series, ...]
+    streams: tuple[ConceptStream, ...] = ()
+    clock_series: tuple[Series, ...] = ()
     """The series whose steps show where the run was resumed."""
-    has_times: bool
+    has_times: bool = False
     """Whether that series has times."""
-    first_step: int | None
+    first_step: int | None = None
     """The run's step at its first point."""
-    main: SourceChain | None
+    main: SourceChain | None = None
     """What defines its steps."""
-    axis: Axis
+    axis: Axis = Axis.STEP
     """What its steps are."""
-    row_kind: RowKind
+    row_kind: RowKind = RowKind.UPDATE
     """What its rows are."""
-    trainer: Trainer
-    concepts: Mapping[tuple[str, str], str]
+    trainer: Trainer = UNKNOWN_TRAINER
+    concepts: Mapping[tuple[str, str], str] = {}
     """(source, tag) -> concept, for every known tag, charted or not."""
     uncertain_chains: tuple[tuple[SourceChain, SourceChain, bool], ...] = ()
     """(chain, main chain, whether they count the same), where only their lengths show that."""
@@ -83,8 +82,7 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
     chains = sorted(source_chains(sources, own_names), key=lambda chain: chain.sort_key)
     main = _main_chain(chains)
     if main is None:
-        none = Axis.STEP, RowKind.UPDATE
-        return SourceSelection((), (), False, None, None, *none, identify(()), {})
+        return SourceSelection()
     streams = [
         stream
         for chain in (main, *(c for c in chains if c is not main))

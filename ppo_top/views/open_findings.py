@@ -103,8 +103,16 @@ def _opened(run: Run, row: int, finding: Finding, severity: Severity) -> OpenFin
     timeline = run.timeline
     updates = timeline.count_updates(row, finding.since.row)
     seconds, share = _age(run, finding, row), updates / timeline.count_updates(row)
-    now, kinds = _value_now(run, finding, row), (timeline.axis, timeline.row_kind)
-    return OpenFinding(finding, severity, updates, seconds, share, *kinds, now)
+    return OpenFinding(
+        finding,
+        severity,
+        updates,
+        seconds,
+        share,
+        axis=timeline.axis,
+        row_kind=timeline.row_kind,
+        now=_value_now(run, finding, row),
+    )
 
 
 def explaining_rules(open_now: Iterable[tuple[Finding, Severity]]) -> dict[str, str]:

@@ -35,14 +35,14 @@ class Progress(NamedTuple):
 def run_progress(run: Run, row: int) -> Progress:
     """The progress of a run when `row` was its newest row (-1: it has none)."""
     total = run.total_steps
+    axis, row_kind = run.timeline.axis, run.timeline.row_kind
     if row < 0:
-        kinds = run.timeline.axis, run.timeline.row_kind
-        return Progress(*kinds, None, total, 0, "", None, None, None, None)
+        return Progress(axis, row_kind, None, total, 0, "", None, None, None, None)
     step = run.timeline.steps[row]
     speed = _speed(run, row)
     return Progress(
-        axis=run.timeline.axis,
-        row_kind=run.timeline.row_kind,
+        axis=axis,
+        row_kind=row_kind,
         step=step,
         total=total,
         updates=run.timeline.count_updates(row),
