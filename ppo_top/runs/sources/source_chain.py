@@ -38,10 +38,10 @@ EPISODE_COUNT = "episode"
 
 def episodes_as_steps(facts: SourceFacts, counters: Iterable[str]) -> Sequence[int]:
     """The first steps of a source, if they are the values of one of these counts of episodes."""
-    for tag in counters:
-        head = facts.heads.get(tag)
-        if head is not None and len(head.steps) > 1 and head.steps == head.values:
-            return head.steps[:HEAD_ROWS]
+    for head in filter(None, map(facts.heads.get, counters)):
+        steps = head.steps[:HEAD_ROWS]
+        if len(steps) > 1 and steps == head.values[:HEAD_ROWS]:
+            return steps
     return ()
 
 
@@ -94,8 +94,11 @@ class SourceChain:
         return bool(numbers) and all(later == one + 1 for one, later in pairwise(numbers))
 
     def _episodes_as_steps(self) -> Sequence[int]:
-        counters = [tag for tag, known in self.meanings.items() if known.concept == EPISODE_COUNT]
-        return episodes_as_steps(self.sources[0].facts, counters)
+        return episodes_as_steps(self.sources[0].facts, self._episode_counters)
+
+    @cached_property
+    def _episode_counters(self) -> list[str]:
+        return [tag for tag, known in self.meanings.items() if known.concept == EPISODE_COUNT]
 
     @cached_property
     def tags(self) -> list[str]:
