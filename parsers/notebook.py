@@ -100,14 +100,17 @@ class NotebookStore:
             self._pending.append(Batch(problems=[Problem(0, what)], stored_run=run))
 
     def _batches(self, cells: list[dict[str, Any]]) -> Iterator[Batch]:
-        found = {
-            number: [batch for each in _trainings(cell) if (batch := self._batch(each)) is not None]
-            for number, cell in enumerate(cells, 1)
-        }
-        shows_trained = {number for number, cell in enumerate(cells, 1) if _shows_trained(cell)}
-        if any(found[number] for number in found.keys() - shows_trained):
-            found = {number: each for number, each in found.items() if number not in shows_trained}
+        found: dict[int, list[Batch]] = {}
+        shows: set[int] = set()
+        for number, cell in enumerate(cells, 1):
+            trainings = _trainings(cell)
+            found[number] = [each for each in map(self._batch, trainings) if each is not None]
+            if _shows_trained(trainings[0]):
+                shows.add(number)
+        are_trained = any(found[number] for number in found.keys() - shows)
         for number, shown in found.items():
+            if are_trained and number in shows:
+                continue
             for count, batch in enumerate(shown, 1):
                 part = f"-{count}" if len(shown) > 1 else ""
                 batch.stored_run = f"{self._path.stem}-cell-{number}{part}"
@@ -182,9 +185,9 @@ def _trainings(cell: dict[str, Any]) -> list[_Training]:
     return found
 
 
-def _shows_trained(cell: dict[str, Any]) -> bool:
+def _shows_trained(first: _Training) -> bool:
     """Whether a cell lets the agent play that another one has trained: it says so first."""
-    return begins_with_evaluation("".join(_trainings(cell)[0].text))
+    return begins_with_evaluation("".join(first.text))
 
 
 def _printed(output: dict[str, Any], shown: dict[str, Any]) -> str:

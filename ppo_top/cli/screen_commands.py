@@ -44,7 +44,6 @@ def watch(parser: argparse.ArgumentParser) -> Command:
 
     def run(options: argparse.Namespace) -> int:
         if options.path == ["-"]:
-            ask_for_paste()
             return _monitor(options, [], stdin=True, tee=_writable(options.tee))
         if options.tee is not None:
             raise UsageError("--tee copies standard input: `train.py | ppo-top - --tee run.log`")
@@ -165,6 +164,8 @@ def _monitor(
     if not sys.stdout.isatty():
         raise UsageError("stdout is not a terminal; use `ppo-top check` or `ppo-top status`")
     _need_screen()
+    if stdin:
+        ask_for_paste()
     from ppo_top.tui.app.start import ScreenOptions, run
 
     shown = ScreenOptions(

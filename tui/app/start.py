@@ -219,7 +219,11 @@ def _claim_stdin(tee: Path | None) -> tuple[BinaryIO, PipeDrain | None]:
     A redirected file is read directly, and what is pasted into the terminal to its end first.
     """
     if os.isatty(0):
-        return BytesIO(sys.stdin.buffer.read()), None
+        pasted = sys.stdin.buffer.read()
+        if tee is not None:
+            with tee.open("ab") as copy:
+                copy.write(pasted)
+        return BytesIO(pasted), None
     from ppo_top.files.pipe_drain import PipeDrain
 
     pipe = os.dup(0)

@@ -167,8 +167,9 @@ class RewardPoints:
         noise = self.row_noise.add(value, self.rows_per_window) * filled
         if self.row_noise.grows != grew:
             self.rows_per_window = self._rows_per_window(self.window_episodes)
-        self.spread.add(value)
-        if self.sample.kind == "window" and self.spread.forbids(self.rows_per_window, noise):
+        if self.sample.kind == "window":
+            self.spread.add(value)
+        if self.may_overlap and self.spread.forbids(self.rows_per_window, noise):
             noise /= MOVING_MEAN_NOISE * math.sqrt(self.rows_per_window)
             self.may_overlap, self.rows_per_window, filled = False, 1.0, 1.0
         self.noise = max(noise, self._chance()) if noise == noise else noise
