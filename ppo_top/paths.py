@@ -12,22 +12,22 @@ from pathlib import Path
 
 SKIPPED_FOLDERS = frozenset(
     [
-        *(".git", ".hg", ".svn", "node_modules", "site-packages", "dist-packages"),
-        *(".venv", ".tox", ".nox", ".eggs", "__pycache__", ".ipynb_checkpoints"),
-        *(".mypy_cache", ".ruff_cache", ".pytest_cache", ".cache", ".local"),
-        *(".conda", ".npm", ".cargo", ".rustup"),
+        ".git", ".hg", ".svn", "node_modules", "site-packages", "dist-packages",
+        ".venv", ".tox", ".nox", ".eggs", "__pycache__", ".ipynb_checkpoints",
+        ".mypy_cache", ".ruff_cache", ".pytest_cache", ".cache", ".local",
+        ".conda", ".npm", ".cargo", ".rustup",
     ]
-)
+)  # fmt: skip
 """Folders of tools and caches; one that is given as a PATH is searched all the same."""
 NON_LOG_SUFFIXES = frozenset(
     [
-        *("pt", "pth", "ckpt", "safetensors", "bin", "onnx", "gguf", "h5", "hdf5", "msgpack"),
-        *("pkl", "pickle", "parquet", "arrow", "zip", "gz", "tar", "whl", "lock"),
-        *("png", "jpg", "jpeg", "gif", "svg", "webp", "mp4", "avi", "webm", "wav", "mp3", "pdf"),
-        *("py", "pyc", "pyi", "ipynb", "c", "h", "cc", "cpp", "cu", "so", "o", "rs", "go", "js"),
-        *("ts", "css", "html", "md", "rst", "sh", "toml", "xml", "pyx", "java"),
+        "pt", "pth", "ckpt", "safetensors", "bin", "onnx", "gguf", "h5", "hdf5", "msgpack",
+        "pkl", "pickle", "parquet", "arrow", "zip", "gz", "tar", "whl", "lock",
+        "png", "jpg", "jpeg", "gif", "svg", "webp", "mp4", "avi", "webm", "wav", "mp3", "pdf",
+        "py", "pyc", "pyi", "ipynb", "c", "h", "cc", "cpp", "cu", "so", "o", "rs", "go", "js",
+        "ts", "css", "html", "md", "rst", "sh", "toml", "xml", "pyx", "java",
     ]
-)
+)  # fmt: skip
 """No log has one of these after a single dot: a quick check before the formats' patterns."""
 NOTEBOOK_SUFFIX = ".ipynb"
 """Of notebooks, which are read where they are asked for."""

@@ -24,10 +24,10 @@ from ppo_top.support.internal_errors import report_internal_error
 from ppo_top.text.format import clean, duration
 
 SSH_OPTIONS = (
-    *("-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "RequestTTY=no"),
-    *("-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3"),
-    *("-o", "ClearAllForwardings=yes"),
-)
+    "-T", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", "-o", "RequestTTY=no",
+    "-o", "ServerAliveInterval=15", "-o", "ServerAliveCountMax=3",
+    "-o", "ClearAllForwardings=yes",
+)  # fmt: skip
 RETRY_PAUSES_S = (1.0, 2.0, 5.0, 10.0, 30.0)
 """Before each further attempt to connect; the last one is repeated."""
 MAX_SHOWN = 80

@@ -6,9 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any, AnyStr
 
 _TAKEN_OVER = (
-    *("findall", "finditer", "fullmatch", "match", "search", "split", "sub"),
-    *("flags", "groupindex", "groups", "pattern"),
-)
+    "findall", "finditer", "fullmatch", "match", "search", "split", "sub",
+    "flags", "groupindex", "groups", "pattern",
+)  # fmt: skip
 
 
 class LazyPattern:

@@ -52,9 +52,9 @@ class History:
     """
 
     __slots__ = (
-        *("_baselines", "_count", "_first", "_high", "_highs", "_last_row", "_low", "_lows"),
-        *("_position", "_seen", "_trends", "_values"),
-    )
+        "_baselines", "_count", "_first", "_high", "_highs", "_last_row", "_low", "_lows",
+        "_position", "_seen", "_trends", "_values",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self._values = array("d")

@@ -29,9 +29,9 @@ class Persistence:
     """
 
     __slots__ = (
-        *("calm_points", "finding_index", "longest", "milder_points", "recent", "resolved"),
-        *("steps", "times_opened", "updates_when_opened"),
-    )
+        "calm_points", "finding_index", "longest", "milder_points", "recent", "resolved",
+        "steps", "times_opened", "updates_when_opened",
+    )  # fmt: skip
 
     def __init__(self, steps: PersistenceSteps) -> None:
         self.steps = steps

@@ -70,10 +70,10 @@ class Track:
     """
 
     __slots__ = (
-        *("concept", "dropped_high", "dropped_low", "highs", "lows", "offset", "scale", "source"),
-        *("tag", "timeline"),
-        *("_before", "_first_points", "_first_rows", "_length", "_own", "_part_numbers", "_parts"),
-    )
+        "_before", "_first_points", "_first_rows", "_length", "_own", "_part_numbers", "_parts",
+        "concept", "dropped_high", "dropped_low", "highs", "lows", "offset", "scale", "source",
+        "tag", "timeline",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -180,7 +180,9 @@ def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 _TROUBLE_SIGNS = (
     *STEP_SIZE_RULES,
     *CRITIC_RULES,
-    *("entropy-collapsed", "policy-collapsed", "entropy-swings"),
+    "entropy-collapsed",
+    "policy-collapsed",
+    "entropy-swings",
 )
 
 
