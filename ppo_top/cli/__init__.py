@@ -29,14 +29,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        from ppo_top.support.internal_errors import discard_stdout
+        from ppo_top.output.standard_output import discard_stdout
 
         discard_stdout()
         return 0
     except OSError as error:
         if error.errno not in OUTPUT_FULL or error.filename is not None:
             return _bug(error)
-        from ppo_top.support.internal_errors import discard_stdout
+        from ppo_top.output.standard_output import discard_stdout
 
         discard_stdout()
         print(f"ppo-top: standard output: {error.strerror}", file=sys.stderr)

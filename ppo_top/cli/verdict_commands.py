@@ -229,7 +229,7 @@ def status(parser: argparse.ArgumentParser) -> Command:
     add_settings_options(parser)
 
     def run(options: argparse.Namespace) -> int:
-        from ppo_top.output.answers import FACTS_PART
+        from ppo_top.output.reports.run_report import FACTS_PART
 
         if options.format == "prometheus":
             need_prometheus_client("status --format prometheus")
@@ -261,7 +261,7 @@ def _answer(
     options: argparse.Namespace, paths: Sequence[Path], settings: Settings, parts: Sequence[str]
 ) -> Answer | None:
     """The reports on all runs, remembered if nothing changed; None (after a line) without any."""
-    from ppo_top.output.answers import recall
+    from ppo_top.output.kept_answers import recall
     from ppo_top.support.cache import Cache, verdict_scope
 
     cache = Cache(paths)

@@ -15,21 +15,24 @@ from ppo_top.files.passed_over import UNASKED_NOTEBOOK
 from ppo_top.model import State
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.model.plain import to_plain
-from ppo_top.output.answers import (
-    FACTS_PART,
-    JSON_PART,
-    SKIPPED_PART,
+from ppo_top.output.answers import Answer
+from ppo_top.output.kept_answers import (
     SUMMARY_PART,
-    TEXT_PART,
-    Answer,
     AnsweredRun,
     keep,
     restored_summary,
-    run_report,
     summary_text,
 )
 from ppo_top.output.reports.json_report import run_json_text
-from ppo_top.output.reports.run_report import RunIdentity, RunReport, RunSummary
+from ppo_top.output.reports.run_report import (
+    FACTS_PART,
+    JSON_PART,
+    SKIPPED_PART,
+    TEXT_PART,
+    RunIdentity,
+    RunReport,
+    RunSummary,
+)
 from ppo_top.output.reports.text_report import report_lines, run_summary, skipped_lines
 from ppo_top.runs.judge_queue import Reports
 from ppo_top.runs.liveness import StateFacts, state_facts, status_at
@@ -160,4 +163,4 @@ class _Reporter:
         summary, facts, texts = self._reports[run.id]
         status = status_at(facts, time.time())
         identity = RunIdentity(run.name, run.path, *status, run.copy_of, facts.last_change)
-        return run_report(identity, summary, texts)
+        return RunReport.from_texts(identity, summary, texts)

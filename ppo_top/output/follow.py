@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import select
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -21,6 +20,7 @@ from ppo_top.output.colour import coloured
 from ppo_top.output.hooks import Hooks
 from ppo_top.output.reports.json_report import finding_object
 from ppo_top.output.reports.overview import PLAIN, OutputStyle
+from ppo_top.output.standard_output import discard_stdout, reader_is_gone
 from ppo_top.rules.console_text import TRACEBACK
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.load import is_unreachable
@@ -28,7 +28,6 @@ from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
-from ppo_top.support.internal_errors import discard_stdout
 from ppo_top.text.format import clean, count
 from ppo_top.text.marks import MARKS
 from ppo_top.views.open_findings import explaining_rules
@@ -214,19 +213,6 @@ def _belongs_to(event: RunEvent) -> str:
     if event["explained_by"] is not None:
         return f" (part of {event['explained_by']})"
     return f" (no longer part of {was})" if was is not None else ""
-
-
-def reader_is_gone(out: TextIO) -> bool:
-    """Whether nobody can read what is printed any more: an ssh session died, a pager was left.
-
-    Without this a follower of a quiet log would only notice at its next line.
-    """
-    poller = select.poll()
-    try:
-        poller.register(out.fileno(), 0)  # errors and hang-ups are always reported
-    except (OSError, ValueError):  # not a stream of the system
-        return False
-    return bool(poller.poll(0))
 
 
 def follow(

@@ -8,7 +8,6 @@ watched path nothing is written.
 from __future__ import annotations
 
 import os
-import sys
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -69,12 +68,6 @@ def _write_report(text: str, path: Path) -> str:
     except OSError:
         return ""
     return f" (see {path})"
-
-
-def discard_stdout() -> None:
-    """Our reader is gone (`| head`), which is no error."""
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _append(path: Path, text: str) -> None:

@@ -28,6 +28,9 @@ from ppo_top.views.siblings import SiblingFacts
 SCHEMA_VERSION = 1
 """Incremented when a field changes its meaning or is removed, not when one is added."""
 
+JSON_PART, TEXT_PART, SKIPPED_PART, FACTS_PART = "json", "text", "skipped", "facts"
+"""The texts of a report."""
+
 
 class RunIdentity(NamedTuple):
     """What a report says of a run that depends on other runs or on the time of day."""
@@ -100,6 +103,15 @@ class RunReport(NamedTuple):
     remarks: Sequence[str] = ()
     additions: Mapping[str, Any] = {}
     listed: str = ""
+
+    @classmethod
+    def from_texts(
+        cls, identity: RunIdentity, summary: RunSummary, texts: Mapping[str, str]
+    ) -> RunReport:
+        """The report with these texts, by part; those that are missing stay empty."""
+        json_text, text = texts.get(JSON_PART, ""), texts.get(TEXT_PART, "")
+        skipped, facts_text = texts.get(SKIPPED_PART, ""), texts.get(FACTS_PART, "")
+        return cls(identity, summary, json_text, text, skipped, facts_text)
 
     @property
     def facts(self) -> RunFacts:
