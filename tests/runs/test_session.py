@@ -10,8 +10,9 @@ import pytest
 from ppo_top.files.follower import Follower
 from ppo_top.model import Severity
 from ppo_top.rules.judge import Judge
-from ppo_top.runs import session as sessions
+from ppo_top.runs import log_assignment
 from ppo_top.runs.run import Run
+from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from tests.support.growing_logs import (
     JsonObject,
@@ -105,11 +106,11 @@ def test_what_waits_to_become_runs_is_bounded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """While there is more to read it is seldom asked which logs are one run, unless much waits."""
-    monkeypatch.setattr(sessions, "GROUPING_PAUSE_FACTOR", 1e9)
-    monkeypatch.setattr(sessions, "MAX_UNGROUPED_POINTS", 300)
+    monkeypatch.setattr(log_assignment, "GROUPING_PAUSE_FACTOR", 1e9)
+    monkeypatch.setattr(log_assignment, "MAX_UNGROUPED_POINTS", 300)
     for number in range(5):
         write_unhealthy_run(tmp_path / str(number) / "progress.csv")  # 160 points
-    follower, session = Follower([tmp_path], once=True), sessions.Session(Settings())
+    follower, session = Follower([tmp_path], once=True), Session(Settings())
     known = []
     for _ in range(4):
         result = follower.poll(1)
