@@ -11,6 +11,7 @@ from corpus.control_task import (
     value_based,
 )
 from corpus.unseen_tasks import (
+    FIFTH_LAST_TASKS,
     FIRST_LAST_TASKS,
     FOURTH_LAST_TASKS,
     LAST_TASKS,
@@ -232,6 +233,6 @@ CONTROL_TASKS |= {
     task.name: task
     for task in (
         *FAMILY_TASKS, *FURTHER_TASKS, *LATER_TASKS, *FIRST_LAST_TASKS, *SHAPE_TASKS,
-        *SECOND_LAST_TASKS, *THIRD_LAST_TASKS, *FOURTH_LAST_TASKS, *LAST_TASKS,
+        *SECOND_LAST_TASKS, *THIRD_LAST_TASKS, *FOURTH_LAST_TASKS, *FIFTH_LAST_TASKS, *LAST_TASKS,
     )
 }  # fmt: skip

@@ -242,7 +242,7 @@ FOURTH_LAST_TASKS = (
 )  # fmt: skip
 """The tasks of the fourth last part, before it was judged; now in *tune*."""
 
-LAST_TASKS = (
+FIFTH_LAST_TASKS = (
     on_policy(
         "balance-ppo", "Balance-v0", "last", 40_000,
         options={"n_steps": 64, "batch_size": 256, "n_epochs": 6, "learning_rate": 2e-3},
@@ -285,5 +285,53 @@ LAST_TASKS = (
     own("auction-own-reinforce", "Auction-v0", "last", 60_000, OTHER_OWN_LOGS, n_steps=64,
         learning_rate=3e-3, gamma=0.5),
     own("crossing-own-dqn", "Crossing-v0", "last", 24_000, OWN_LOGS, gamma=0.9),
+)  # fmt: skip
+"""The tasks of the fifth last part; its runs were not kept."""
+
+LAST_TASKS = (
+    on_policy(
+        "painting-ppo", "Painting-v0", "last", 40_000,
+        options={"n_steps": 64, "batch_size": 256, "n_epochs": 6, "learning_rate": 2e-3},
+    ),
+    on_policy(
+        "hunting-ppo", "Hunting-v0", "last", 40_000,
+        options={"n_steps": 64, "batch_size": 256, "n_epochs": 5, "learning_rate": 2e-3},
+    ),
+    on_policy(
+        "fishing-a2c", "Fishing-v0", "last", 50_000, log_interval=8, algorithm="A2C",
+        options={"n_steps": 16, "learning_rate": 2e-3},
+    ),
+    on_policy(
+        "swing-trpo", "Swing-v0", "last", 50_000, algorithm="TRPO", normalize=True,
+        options={"n_steps": 96, "learning_rate": 1e-3, "target_kl": 0.02},
+    ),
+    value_based("hunting-dqn", "Hunting-v0", "last", 9_000, log_interval=4, options={
+        "gamma": 0.9,
+    }),
+    value_based("painting-dqn", "Painting-v0", "last", 9_000, log_interval=4, options={
+        "gamma": 0.9,
+    }),
+    value_based("fishing-dqn", "Fishing-v0", "last", 8_000, log_interval=4),
+    value_based("hunting-qrdqn", "Hunting-v0", "last", 8_000, log_interval=3, options={
+        "policy_kwargs": {"net_arch": [64, 64], "n_quantiles": 10}, "gamma": 0.9,
+    }),
+    off_policy("swing-sac", "Swing-v0", "last", 6_000, options={"gradient_steps": 3}),
+    off_policy(
+        "tracking-td3", "Tracking-v0", "last", 5_000,
+        options={"gradient_steps": 2, "learning_rate": 1e-3, "action_noise": 0.2},
+    ),
+    off_policy(
+        "tracking-ddpg", "Tracking-v0", "last", 5_000,
+        options={"gradient_steps": 2, "learning_rate": 1e-3, "action_noise": 0.2},
+    ),
+    off_policy(
+        "tracking-tqc", "Tracking-v0", "last", 5_000,
+        options={"gradient_steps": 2, "learning_rate": 2e-3},
+    ),
+    own("hunting-own-ppo", "Hunting-v0", "last", 40_000, OWN_LOGS, n_steps=64),
+    own("painting-own-ppo", "Painting-v0", "last", 40_000, OTHER_OWN_LOGS, n_steps=64),
+    own("fishing-own-reinforce", "Fishing-v0", "last", 60_000, OTHER_OWN_LOGS, n_steps=64,
+        learning_rate=3e-3, gamma=0.9),
+    own("hunting-own-dqn", "Hunting-v0", "last", 20_000, OWN_LOGS, gamma=0.9),
 )  # fmt: skip
 """Tasks of the last part: their environments stand nowhere else."""

@@ -53,7 +53,12 @@ from corpus.environments.later import (
     Battery,
     Crossing,
     Dodge,
+    Fishing,
+    Hunting,
+    Painting,
     Steering,
+    Swing,
+    Tracking,
 )
 from corpus.environments.moving import (
     Bridge,
@@ -81,6 +86,7 @@ STEP_LIMITS = {
     Farm: 20, Bridge: 200, Sorting: 40, Catch: 20, Sailing: 80, Berth: 100,
     Market: 60, Typing: 30, Parking: 60, Delivery: 60, Drone: 100, Dam: 60,
     Balance: 150, Auction: 25, Dodge: 60, Crossing: 60, Steering: 120, Battery: 72,
+    Fishing: 40, Painting: 80, Hunting: 60, Swing: 100, Tracking: 60,
 }  # fmt: skip
 
 for kind, limit in STEP_LIMITS.items():

@@ -157,3 +157,133 @@ class Battery(SmallEnvironment):
         """What is stored, and the hour as a clock's hand."""
         angle = 2 * np.pi * self.hour / 24
         return np.array([self.stored / 5 - 1, np.sin(angle), np.cos(angle)], np.float32)
+
+
+class Fishing(SmallEnvironment):
+    """Money, tens: fish that grow back the slower, the fewer are left."""
+
+    action_space = spaces.Discrete(4)
+    observation_space = box(2)
+
+    def begin(self) -> None:
+        """A lake half full."""
+        self.fish, self.price = self.np_random.uniform(4, 7), 1.0
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Send 0 to 3 boats; each costs 0.6 and takes a share of the fish."""
+        caught = self.fish * 0.14 * int(action)
+        reward = self.price * caught - 0.6 * int(action)
+        self.fish = max(0.3, self.fish - caught)
+        self.fish += 0.5 * self.fish * (1.0 - self.fish / 10.0) * self.np_random.uniform(0.6, 1.4)
+        self.price = float(np.clip(self.price + self.np_random.normal(0, 0.15), 0.5, 1.8))
+        return reward, False
+
+    def observe(self) -> Any:
+        """How many fish are seen, and what they fetch today."""
+        seen = self.fish + self.np_random.normal(0, 0.3)
+        return np.array([seen / 5.0 - 1.0, 2.0 * self.price - 2.0], np.float32)
+
+
+class Painting(SmallEnvironment):
+    """Counts, up to 35: a floor of six by six tiles; each pays when it is first walked on."""
+
+    action_space = spaces.Discrete(4)
+    observation_space = box(11)
+
+    def begin(self) -> None:
+        """Somewhere on a clean floor."""
+        self.floor = np.zeros((8, 8))
+        self.floor[[0, -1], :] = self.floor[:, [0, -1]] = 1.0
+        self.at = self.np_random.integers(1, 7, 2)
+        self.floor[tuple(self.at)] = 1.0
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Walk left, right, up or down; a wall keeps one where one is."""
+        step = np.array([(0, -1), (0, 1), (-1, 0), (1, 0)][int(action)])
+        self.at = np.clip(self.at + step, 1, 6)
+        new = self.floor[tuple(self.at)] == 0.0
+        self.floor[tuple(self.at)] = 1.0
+        return float(new), bool(self.floor.all())
+
+    def observe(self) -> Any:
+        """What is painted around, where one stands, and how much is painted."""
+        row, column = self.at
+        around = self.floor[row - 1 : row + 2, column - 1 : column + 2].ravel()
+        share = self.floor[1:7, 1:7].mean()
+        centre = np.array([*(self.at / 3.5 - 1.0), share])
+        return np.concatenate([np.delete(around, 4), centre]).astype(np.float32)
+
+
+class Hunting(SmallEnvironment):
+    """Both signs, tens: catch what flees on a field of seven by seven without borders."""
+
+    action_space = spaces.Discrete(4)
+    observation_space = box(2)
+
+    def begin(self) -> None:
+        """Somewhere, the prey elsewhere."""
+        self.offset = self.np_random.integers(-3, 4, 2)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """A step to one of four sides; the prey flees every other time."""
+        steps = np.array([(0, -1), (0, 1), (-1, 0), (1, 0)])
+        self.offset = self.offset - steps[int(action)]
+        if self.np_random.random() < 0.5:
+            self.offset = self.offset + steps[self.np_random.integers(4)]
+        self.offset = (self.offset + 3) % 7 - 3
+        if self.offset.any():
+            return -0.2, False
+        self.begin()
+        return 3.0, False
+
+    def observe(self) -> Any:
+        """Where the prey is, seen from the hunter."""
+        return (self.offset / 2.0).astype(np.float32)
+
+
+class Swing(SmallEnvironment):
+    """Positive, up to hundreds: pump a swing with small pushes; its height pays."""
+
+    action_space = box(1, 1.0)
+    observation_space = box(2)
+
+    def begin(self) -> None:
+        """Hanging nearly still."""
+        self.angle, self.pace = self.np_random.uniform(-0.1, 0.1, 2)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Push forwards or backwards; a swing that goes over the top is out of order."""
+        push = float(np.clip(np.asarray(action, float).ravel()[0], -1, 1))
+        self.pace += 0.1 * (-9.0 * np.sin(self.angle) / 2.0 + 0.5 * push - 0.05 * self.pace)
+        self.angle += 0.1 * self.pace
+        energy = 0.5 * self.pace**2 + 4.5 * (1.0 - np.cos(self.angle))
+        over = abs(self.angle) > 2.6
+        return (-20.0 if over else float(energy) - 0.05 * push * push), over
+
+    def observe(self) -> Any:
+        """The angle and the pace."""
+        return np.array([self.angle, self.pace / 2.0], np.float32)
+
+
+class Tracking(SmallEnvironment):
+    """Negative, hundreds: a camera that follows a bird on two axes."""
+
+    action_space = box(2, 1.0)
+    observation_space = box(4)
+
+    def begin(self) -> None:
+        """The bird flies somewhere in the picture."""
+        self.camera, self.bird = np.zeros(2), self.np_random.uniform(-1, 1, 2)
+        self.heading = self.np_random.uniform(-np.pi, np.pi)
+
+    def act(self, action: Any) -> tuple[float, bool]:
+        """Turn the camera; the bird turns as it likes."""
+        self.camera = self.camera + 0.25 * np.clip(np.asarray(action, float), -1, 1)
+        self.heading += self.np_random.normal(0, 0.3)
+        self.bird = self.bird + 0.12 * np.array([np.cos(self.heading), np.sin(self.heading)])
+        self.bird = np.clip(self.bird, -2.0, 2.0)
+        return -4.0 * float(np.abs(self.bird - self.camera).sum()), False
+
+    def observe(self) -> Any:
+        """Where the bird is in the picture, and where the camera points."""
+        return np.concatenate([self.bird - self.camera, 0.5 * self.camera]).astype(np.float32)
