@@ -26,6 +26,13 @@ _JSON_NAMES = (
     "history|metrics|monitoring|rewards?|returns|scores|loss(?:es)?|logs?|curves?"
     "|training_(?:stats|data|results)"
 )
+D3RLPY_METRICS = (
+    r"rollout_return|evaluation|environment|time_\w+|temp|alpha"
+    r"|(?:(?:actor|alpha|bc|conservative|critic|dc|imitator|mmd|q|td|temp|v|vae)_)?loss"
+    r"|td_error|soft_opc|value_scale|average_value(?:_estimation)?|discounted_sum_of_advantage"
+    r"|init(?:ial)?(?:_state)?_value(?:_estimation)?|(?:compare_)?\w+_action_(?:diff|match)"
+)
+"""What d3rlpy logs, and what its documentation calls its evaluators: a file each."""
 
 FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "bare_table": {
@@ -64,10 +71,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
         "jsonl": r"(?i:^(?:progress|result|metrics|[\w-]*logs?)\.json$|\.(?:jsonl|ndjson)$)"
     },
     "metric_files": {
-        "d3rlpy-csv": (
-            r"^(?:rollout_return|evaluation|environment|td_error|time_\w+|temp|alpha|(?:\w+_)?loss)"
-            r"\.csv$"
-        ),
+        "d3rlpy-csv": rf"^(?:{D3RLPY_METRICS}|\w+_loss)\.csv$",
         "torchrl-csv": r"\.csv$",
     },
     "mlflow": {

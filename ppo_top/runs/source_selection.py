@@ -14,6 +14,7 @@ from ppo_top.catalogue import (
 )
 from ppo_top.model import Axis, RowKind, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.runs.rows.row_merge import ConceptStream
 from ppo_top.runs.rows.segments import StepMapping
 from ppo_top.runs.rows.timeline import is_of_evaluation
@@ -196,8 +197,12 @@ def _best_streams(
 
 
 def _with_reward(streams: list[ConceptStream]) -> list[ConceptStream]:
-    """The same streams; if only evaluations log a reward, theirs is the one that is judged."""
-    if all(is_of_evaluation(each.concept) for each in streams):
+    """The same streams; if only evaluations log a reward, theirs is the one that is judged.
+
+    So it is where a training collects no episodes (offline) or notes none.
+    """
+    concepts = {each.concept for each in streams}
+    if concepts.isdisjoint(REWARD_CONCEPTS) or all(map(is_of_evaluation, concepts)):
         for each in streams:
             if each.concept == "eval_reward_mean":
                 each.concept, each.sample = "reward_mean", Sample("evaluation")

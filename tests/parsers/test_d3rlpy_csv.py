@@ -87,6 +87,40 @@ def test_a_folder_of_files_is_one_run_on_environment_steps(tmp_path: Path) -> No
     assert (len(rewards), rewards[-1].step, rewards[-1].value) == (40, 20_000, 140.0)
 
 
+def test_an_offline_training_is_one_run_judged_by_its_evaluations(tmp_path: Path) -> None:
+    """`fit` collects nothing: its only rewards are those of an evaluator.
+
+    `FileAdapter.watch_model` writes a table beside the metrics for each layer's gradients.
+    """
+    run = tmp_path / "d3rlpy_logs" / "CQL_20261128100813"
+    run.mkdir(parents=True)
+    layer = run / "q_funcs.0._encoder._layers.0.weight_grad.csv"
+    layer.write_text("epoch,step,min,max,mean,std\n")
+    for epoch in range(1, 41):
+        score = 100.0 + 10.0 * epoch if epoch <= 20 else 90.0
+        values = {
+            "critic_loss": 0.5,
+            "conservative_loss": -0.1 * epoch,
+            "actor_loss": 3.0 + 0.1 * epoch,
+            "temp": 0.9,
+            "alpha": 1.0,
+            "time_algorithm_update": 4.1e-03,
+            "time_sample_batch": 4.1e-05,
+            "environment": score + epoch % 3,
+            "soft_opc": 0.2,
+        }
+        for name, value in values.items():
+            with (run / f"{name}.csv").open("a") as file:
+                print(f"{epoch},{epoch * 1000},{value}", file=file)
+        with layer.open("a") as file:
+            print(f"{epoch},{epoch * 1000},-0.02,0.02,-1e-05,0.003", file=file)
+    (verdict,) = ppo_top.check([tmp_path])["runs"]
+    assert (verdict["producer"], verdict["family"]) == ("d3rlpy", "off-policy")
+    findings = {each["rule"]: each["severity"] for each in verdict["findings"]}
+    assert findings["reward-crash"] in ("warn", "crit")
+    assert "no-reward" not in findings
+
+
 def test_its_console_says_the_same() -> None:
     """structlog's coloured line behind the bar: keys in order of the alphabet, the step last."""
     line = (

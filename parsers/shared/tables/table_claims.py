@@ -27,6 +27,9 @@ _PAIR = lazy_pattern(r"[:=\s][-+.]?\d")
 """In a console's line, with or without a sign between: `Episode 3`."""
 _PFRL_COLUMNS = ["steps", "episodes", "elapsed", "mean", "median", "stdev"]
 """The first columns of PFRL's scores.txt, none of which says by itself what it measures."""
+_UNNAMED_STATISTICS = {"mean", "std"}
+"""Columns that do not say of what they are (d3rlpy: of a layer's gradients); `std` alone is that of
+the actions."""
 _CONSOLE_NAME = "log.txt"
 """Mostly a console: the table that logz.py of Berkeley's course writes has tabs in its header."""
 _FIRST_NUMBERS = ("0", "1")
@@ -52,7 +55,8 @@ def claims(name: str, head: bytes) -> bool | None:
     if all(map(metric_names.is_reward, columns)) and _REWARD_FILE_NAME.search(name):
         return not any(map(_VALUE.search, columns))
     is_table = len(columns) >= _MIN_COLUMNS
-    charted = any(map(metric_names.is_metric, columns)) or (
+    of_unknown = _UNNAMED_STATISTICS if _UNNAMED_STATISTICS.issubset(columns) else set()
+    charted = any(map(metric_names.is_metric, set(columns) - of_unknown)) or (
         is_stepped(columns) and any(map(metric_names.is_exploration, columns))
     )
     if not charted and is_table and _may_be_charted(name, columns):

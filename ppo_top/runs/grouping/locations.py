@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.parsers.file_names import D3RLPY_METRICS
 from ppo_top.paths import is_inside
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -24,7 +25,7 @@ SINGLE_RUN_FILE = lazy_pattern(
     r"(?i)tfevents|^(?:(?:\d+(?:\.\d+)?|train|eval)[._])?monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
     r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|(sf_log|args|scores)\.txt"
     r"|\d{8}\.jsonl"  # an inbox of Trackio
-    r"|(rollout_return|evaluation|environment|td_error|time_\w+|((actor|critic|temp|alpha)_)?loss|temp|alpha)\.csv)$"
+    rf"|(?:{D3RLPY_METRICS})\.csv)$"
 )
 """Files that occur once in a run's directory."""
 CHECKPOINT_FOLDER = lazy_pattern(r"checkpoint[-_]\d+$")
