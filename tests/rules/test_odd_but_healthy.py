@@ -212,6 +212,18 @@ def test_the_loss_of_an_actor_that_maximises_values_has_no_usual_size() -> None:
     assert rules_found(findings(profile("on-policy", "rllib"), draw_rows(columns)), WARN) == set()
 
 
+@pytest.mark.parametrize("trainer", ["sheeprl", "torchrl", "torchrl-trainer", "benchmarl"])
+def test_a_trainer_may_leave_advantages_as_they_are(trainer: str) -> None:
+    """Unless a setting has them normalised, the loss is as large as the returns."""
+    without = dict.fromkeys(("approx_kl", "clip_fraction", "explained_variance"))
+    columns = {**CTRL_COLUMNS, **without, "policy_loss": lambda i: -5.0 if i > 8 else -0.7}
+    rows = draw_rows(columns)
+    normalised = profile("on-policy", trainer, normalize_advantage=True)._replace(algo="PPO")
+    as_they_are = profile("on-policy", trainer)._replace(algo="PPO")
+    assert "policy-loss-positive" in rules_found(findings(normalised, rows), CRIT)
+    assert rules_found(findings(as_they_are, rows), WARN) == set()
+
+
 def test_filling_a_replay_buffer_is_no_measure_of_speed() -> None:
     """Until the first update there is nothing to compute but the environment."""
     names = ("reward_mean", "ep_len")

@@ -9,7 +9,16 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from ppo_top.catalogue import GRPO, ON_POLICY, PREFERENCE, RLHF, facts_about, trainer_tables
+from ppo_top.catalogue import (
+    GRPO,
+    ON_POLICY,
+    PREFERENCE,
+    RLHF,
+    Trainer,
+    facts_about,
+    option_default,
+    trainer_tables,
+)
 from ppo_top.model import Profile, Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.wording import format_value, num
@@ -235,11 +244,19 @@ def _ref_kl_band(profile: Profile, default: Band | None) -> Band | None:
 
 def _policy_loss_band(profile: Profile, default: Band | None) -> Band | None:
     """Only with normalised advantages is the size of the loss the same on every task."""
-    if profile.config.get("normalize_advantage", True) in (False, "false", "False", 0):
+    if not normalises_advantages(profile):
         return None
     if not profile.algo:
         return default if any(name in profile.tags for name in CLIPPED_UPDATE_CONCEPTS) else None
     return default if "normalised-advantages" in facts_about("", profile.algo) else None
+
+
+def normalises_advantages(profile: Profile) -> bool:
+    """Whether no setting, nor the trainer's default, is against it."""
+    trainer = Trainer(profile.trainer_id, "", profile.family, profile.algo)
+    usual = option_default(trainer, "normalize_advantage")
+    said = profile.config.get("normalize_advantage", usual)
+    return said not in (False, "false", "False", 0)
 
 
 CLIPPED_UPDATE_CONCEPTS = ("approx_kl", "approx_kl_k1", "clip_fraction")

@@ -9,7 +9,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, shared_before
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.ranges import CLIPPED_UPDATE_CONCEPTS
+from ppo_top.rules.engine.ranges import CLIPPED_UPDATE_CONCEPTS, normalises_advantages
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median, robust_log_z
 from ppo_top.rules.engine.terms import (
@@ -72,7 +72,7 @@ def _is_above_noise(history: History, limits: RuleLimits) -> bool:
 
 def _usually_small(run: RuleContext) -> bool:
     """With normalised advantages the loss is far below 1; otherwise its size says nothing."""
-    if run.config.get("normalize_advantage", True) in (False, "false", "False", 0):
+    if not normalises_advantages(run.profile):
         return False
     if run.profile.algo:
         return "normalised-advantages" in run.facts
