@@ -98,6 +98,8 @@ CONTROL = (
          {"value_loss": 1.03e-4, "reward_mean": 100.0}),
     FactPair("never NaN or infinite", {"value_loss": 1.0, "explained_variance": math.nan},
          {"value_loss": at(29, math.nan, 1.0)}),
+    FactPair("never NaN or infinite", {"action_std": math.nan},
+         {"action_std": at(29, math.nan, 1.0)}),
     FactPair("approx KL above 0.05", {"approx_kl": at(25, 0.06, 0.01)},
          {"approx_kl": at(24, 0.06, 0.01)}),
     FactPair("explained variance below -1", {"explained_variance": at(25, -2.0, 0.5)},

@@ -258,8 +258,13 @@ def no_loss(run: RuleContext) -> bool | None:
 
 
 def not_finite(run: RuleContext) -> bool | None:
-    """Some metric is NaN or infinite; explained variance is where all returns are equal."""
-    return any(name != "explained_variance" for name in run.non_finite_now)
+    """Some metric is NaN or infinite that was a number before, or that is at fault for it.
+
+    Explained variance is NaN where all returns are equal; skrl logs the standard deviation of
+    discrete actions as NaN in every update.
+    """
+    told = run.histories.keys() | run.non_finite.keys()
+    return any(name in told for name in run.non_finite_now if name != "explained_variance")
 
 
 def always_finite(run: RuleContext) -> bool | None:
