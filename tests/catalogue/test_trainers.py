@@ -46,6 +46,7 @@ FINGERPRINTS = [
     ("xuance", "PPO", ["Test-Episode-Rewards/Mean-Score", "clip_ratio", "actor_loss"]),
     ("xuance", "SAC", ["Test-Episode-Rewards/Mean-Score", "Qloss", "Ploss", "alpha"]),
     ("xuance", "", ["Train-Episode-Rewards/rank_0"]),
+    ("xuance", "", ["Episode-Steps/rank_0"]),
     ("d3rlpy", "DQN", ["rollout_return", "time_environment_step", "loss"]),
     ("d3rlpy", "DQN", ["environment", "time_sample_batch", "time_algorithm_update", "loss"]),
     ("d3rlpy", "SAC", ["rollout_return", "time_environment_step", "temp", "critic_loss"]),
