@@ -179,14 +179,12 @@ group have none). The guides are those of the trainers, their thresholds applied
 itself.
 """
 
-LAST_PART = """
-## {title}
+LAST_PARTS = """
+## Last parts
 
 Runs that were trained after the rules had been frozen, with seeds drawn from that commit's hash and
 in environments that stood nowhere else, judged once. These are the figures of that commit, and
-stay.
-
-{judged}
+stay. First the newest ones, then what came out of all of them.
 """
 
 ADVICE_PART = """
@@ -198,6 +196,11 @@ value) and the run trained again with the seeds of its healthy runs (`python -m
 corpus.advice_trials`): does their median regain 80 % of what those gained? Where the advice names
 no option or no value, it does not.
 """
+
+PART_FIGURES = (
+    "healthy runs with an alarm", "visible found", "right cause first", "right cause among three",
+)  # fmt: skip
+"""What is said of each last part."""
 
 TABLE_ROWS = (
     "healthy, crit a run", "healthy, warn a run", "healthy runs with an alarm",
@@ -217,15 +220,8 @@ def accuracy_document(
     parts = [DOCUMENT]
     for split in ("tune", "check"):
         parts += [f"\n## {split.capitalize()}\n", *_table(figures, split)]
-    for number, part in enumerate(last_parts):
-        title = "An earlier last part" if number else "The last part"
-        judged = (
-            f"Judged on {part['date']} at commit {part['commit']}. {part.get('afterwards', '')}"
-        )
-        text = LAST_PART.format(
-            title=title, judged="\n".join(wrap(judged, 100, break_on_hyphens=False))
-        )
-        parts += [text, *_table(part["figures"], "last")]
+    if last_parts:
+        parts += [LAST_PARTS, *_newest_parts(last_parts), *_all_parts(last_parts)]
     if trials:
         parts += [ADVICE_PART, *_trials_table(trials)]
     return "\n".join(parts) + "\n"
@@ -244,6 +240,30 @@ def _table(figures: dict[str, Figures], split: str) -> Iterator[str]:
         yield f"| {name} | {' | '.join(each[name] for each in columns)} |"
     for group in (*FAULT_GROUPS, "other"):
         yield f"| delay, {group} | {' | '.join(each['delay'][group] for each in columns)} |"
+
+
+def _newest_parts(last_parts: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """The newest last part of each set of families, as a table each; the newest part is first."""
+    newest: dict[tuple[str, ...], dict[str, Any]] = {}
+    for part in last_parts:
+        newest.setdefault(tuple(part["figures"]), part)
+    for part in newest.values():
+        judged = (
+            f"Judged on {part['date']} at commit {part['commit']}. {part.get('afterwards', '')}"
+        )
+        yield "\n".join(wrap(judged, 100, break_on_hyphens=False)) + "\n"
+        yield from _table(part["figures"], "last")
+        yield ""
+
+
+def _all_parts(last_parts: Sequence[dict[str, Any]]) -> Iterator[str]:
+    """A line for each last part."""
+    yield f"| judged | environments or tasks | {' | '.join(PART_FIGURES)} |"
+    yield f"|---|---|{'---|' * len(PART_FIGURES)}"
+    for part in last_parts:
+        judged = f"{part['date']}, {part['commit'][:8]}"
+        figures = [part["figures"]["last, all"].get(name, "-") for name in PART_FIGURES]
+        yield f"| {judged} | {', '.join(part['environments'])} | {' | '.join(figures)} |"
 
 
 def _trials_table(trials: Sequence[dict[str, Any]]) -> Iterator[str]:

@@ -145,16 +145,23 @@ def test_the_last_part_is_judged_once(tmp_path: Path) -> None:
 
 
 def test_the_document_holds_what_is_stored_of_the_last_parts() -> None:
-    """A table for each part, and for the last ones their date and commit, the newest first."""
+    """A table for the newest part of each set of families; a line for each, the newest first."""
     healthy = judge_run(CORPUS_RUNS / "cartpole-healthy-s1")
     assert healthy is not None
     figures = all_figures([healthy], ["tune", "check"])
-    assert "last part" not in accuracy_document(figures, [])
-    last = {"last, all": figures["tune, all"]}
-    older = {"date": "2026-01-02", "commit": "a1b2", "figures": last, "afterwards": "Mended."}
-    newer = {"date": "2026-02-03", "commit": "c3d4", "figures": last}
-    text = accuracy_document(figures, [newer, older])
-    assert text.index("Judged on 2026-02-03 at commit c3d4.") < text.index(
-        "Judged on 2026-01-02 at commit a1b2. Mended."
-    )
-    assert text.count("| runs, healthy | 1 |") == 3
+    assert "Last parts" not in accuracy_document(figures, [])
+    control = {"last, all": figures["tune, all"]}
+    text = {"last, language model": figures["tune, all"], **control}
+    parts = [
+        {"date": "2026-02-03", "commit": "c3d4", "figures": control, "environments": ["Maze-v0"]},
+        {"date": "2026-01-05", "commit": "e5f6", "figures": text, "environments": ["sorted"]},
+        {"date": "2026-01-02", "commit": "a1b2", "figures": control, "environments": ["Arm-v0"]},
+    ]
+    parts[1]["afterwards"] = "Mended."
+    document = accuracy_document(figures, parts)
+    told = ["Judged on 2026-02-03 at commit c3d4.", "Judged on 2026-01-05 at commit e5f6. Mended."]
+    lines = ["| 2026-02-03, c3d4 | Maze-v0 |", "| 2026-01-05, e5f6 |", "| 2026-01-02, a1b2 |"]
+    places = [document.index(each) for each in (*told, *lines)]
+    assert places == sorted(places)
+    assert document.count("Judged on") == 2
+    assert document.count("| runs, healthy | 1 |") == 3  # tune, and a table of each kind
