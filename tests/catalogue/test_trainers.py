@@ -47,6 +47,8 @@ FINGERPRINTS = [
     ("xuance", "SAC", ["Test-Episode-Rewards/Mean-Score", "Qloss", "Ploss", "alpha"]),
     ("xuance", "", ["Train-Episode-Rewards/rank_0"]),
     ("xuance", "", ["Episode-Steps/rank_0"]),
+    ("dreamer", "", ["episode/score", "episode/length"]),
+    ("dreamer", "", ["scalars/train_return", "scalars/train_length"]),
     ("d3rlpy", "DQN", ["rollout_return", "time_environment_step", "loss"]),
     ("d3rlpy", "DQN", ["environment", "time_sample_batch", "time_algorithm_update", "loss"]),
     ("d3rlpy", "SAC", ["rollout_return", "time_environment_step", "temp", "critic_loss"]),

@@ -40,6 +40,15 @@ _AT_STEP = lazy_pattern(
 """`Sanity check @ step 200`, above what it found; not what is done once at a step."""
 
 
+_MAX_RULED_CHARS = 400
+_RULE = r"[-─━=*#~]{3,200}"
+_RULED = lazy_pattern(
+    rf"(?i)(?P<before>{_RULE}\W{{0,3}}(?:[a-z]\w{{0,19}} ){{0,2}}\(?)(?P<unit>{_UNIT})s?\s*[#:]?\s*"
+    rf"(?P<step>\d{{1,3}}(?:_\d{{3}}){{1,4}}|\d{{1,12}})(?P<total>)(?P<after>\W{{0,3}}{_RULE})(?P<remark>)"
+)
+"""The title of a rule across the screen: `-----[Agent Step 558_096]-----` (Dreamer)."""
+
+
 class WordedHeadings:
     """Finds such lines where the first of them stands above the first record."""
 
@@ -59,8 +68,10 @@ class WordedHeadings:
 def _parse_heading(text: str) -> ConsoleRecord | None:
     """The step that a line of words says; None if it says something else as well, or no words."""
     if len(text) > _MAX_CHARS:
-        return None
-    found = _HEADING.fullmatch(text) or _COUNT.fullmatch(text) or _AT_STEP.fullmatch(text)
+        found = _RULED.fullmatch(text) if len(text) <= _MAX_RULED_CHARS else None
+    else:
+        patterns = _HEADING, _COUNT, _AT_STEP, _RULED
+        found = next((match for each in patterns if (match := each.fullmatch(text))), None)
     if found is None or not (found["before"] or found["after"] or found["remark"]):
         return None
     unit, step = found["unit"].lower(), int(found["step"])

@@ -59,7 +59,8 @@ class UnnamedSteps:
         fewest = _ENOUGH_COUNTS if _are_counts(numbered) else _FEWEST_NUMBERS
         rises = len(steps) >= fewest and all(before < after for before, after in pairwise(steps))
         others_tell = any(each.step is not None and not each.begins_line for each in ready)
-        self._count_on = rises and len(names) == 1 and not others_tell
+        most_names = 1 if _are_counts(numbered) else len(numbered) - 1  # no list of settings
+        self._count_on = rises and len(names) <= most_names and not others_tell
         return [self._settled(each) for each in ready]
 
     def _settled(self, found: ConsoleRecord) -> ConsoleRecord:

@@ -25,6 +25,7 @@ SINGLE_RUN_FILE = lazy_pattern(
     r"(?i)tfevents|^(?:(?:\d+(?:\.\d+)?|train|eval)[._])?monitor\.csv$|^(progress\.(csv|json|txt)|log\.txt|result\.json|evaluations\.npz"
     r"|trainer_state\.json|hparams\.ya?ml|config\.(ya?ml|json)|params\.json|(sf_log|args|scores)\.txt"
     r"|\d{8}\.jsonl"  # an inbox of Trackio
+    r"|(?:metrics|scores)\.jsonl"  # Dreamer
     rf"|(?:{D3RLPY_METRICS})\.csv)$"
 )
 """Files that occur once in a run's directory."""
