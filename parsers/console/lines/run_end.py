@@ -35,6 +35,8 @@ _CANCELLED_JOB = lazy_pattern(
 _FINISHED_LINE = lazy_pattern(
     r"^(?:Training complete[d!.]|Training (?:has )?finished|MAX EPOCHS NUM!)", re.IGNORECASE
 )
+_LOGGED_ERROR, _AFTER_LOGGED = "--- Logging error ---", "Call stack:"
+"""What Python prints before and after the tracebacks of a log call that failed, and goes on."""
 MAX_END_LINE_CHARS = 4096
 
 
@@ -49,6 +51,8 @@ class RunEndDetector:
     def __init__(self) -> None:
         self.in_traceback = False
         self._is_cancelled = False
+        self._is_survived = False
+        """Whether tracebacks are those of a failed log call."""
 
     def read_line(self, text: str, is_record: bool = False) -> RunEnd | None:
         """The end that this line completes; a record can only be a regular end.
@@ -68,6 +72,8 @@ class RunEndDetector:
             return self._read_traceback_line(text)
         if is_record:
             return self._finished(text)
+        if text.startswith((_LOGGED_ERROR, _AFTER_LOGGED)):
+            self._is_survived = text.startswith(_LOGGED_ERROR)
         if "Traceback" in text and _TRACEBACK_START.match(text):
             self.in_traceback = True
             return None
@@ -92,5 +98,5 @@ class RunEndDetector:
         self.in_traceback = False
         words = text.strip()[:MAX_END_LINE_CHARS]
         if _ERROR_LINE.fullmatch(words):
-            return end_of_traceback(words)
+            return None if self._is_survived else end_of_traceback(words)
         return self._read_end(text, is_record=False)

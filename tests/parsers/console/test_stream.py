@@ -178,6 +178,16 @@ def test_a_run_that_is_stopped_by_hand_has_not_died() -> None:
     assert parse_every_way(ConsoleParser, LINE + b"\n^C" + stopped).ended == read.ended
 
 
+def test_a_log_call_that_failed_stops_nothing() -> None:
+    """As `handleError` of Python's logging prints it, also with a cause; what follows may."""
+    chained = b"\nDuring handling of the above exception, another exception occurred:\n\n"
+    failed = b"--- Logging error ---\n" + TRACEBACK + chained + TRACEBACK
+    failed += b"Call stack:\n  File \"a.py\", line 3\nMessage: 'step %d'\nArguments: ('a',)\n"
+    assert parse_every_way(ConsoleParser, LINE + b"\n" + failed).ended is None
+    ended = parse_every_way(ConsoleParser, LINE + b"\n" + failed + TRACEBACK).ended
+    assert ended is not None and ended.state is State.DIED
+
+
 def test_half_a_traceback_is_none_yet() -> None:
     """As long as the error's line has not come, nothing is said."""
     half = TRACEBACK[: TRACEBACK.index(b"ValueError")]
