@@ -37,7 +37,9 @@ def steps_of(found: dict[str, ParserOutput]) -> dict[str, list[int]]:
     return {name: list(each.steps("reward")) for name, each in found.items()}
 
 
-@pytest.mark.parametrize("column", ["seed", "Seed", "run", "run_id", "trial", "fold", "experiment"])
+@pytest.mark.parametrize(
+    "column", ["seed", "Seed", "run", "run_id", "trial", "fold", "experiment", "PID"]
+)
 def test_trainings_one_after_the_other(column: str) -> None:
     """Those after the first are named by the cell, and say why they are trainings."""
     found = read(table([*rows(3), *rows("4a/b"), *rows(5)], column))
@@ -46,6 +48,14 @@ def test_trainings_one_after_the_other(column: str) -> None:
     assert steps_of(found) == {"": expected, f"{name}-4a_b": expected, f"{name}-5": expected}
     (note,) = found[f"{name}-5"].notes
     assert note == f"training 3 in this table: another {name} (5), and steps begin anew"
+
+
+def test_processes_that_write_one_table() -> None:
+    """Each trains by itself: `multiprocessing` and `os.getpid()`."""
+    lines = [f"{pid},{episode},{episode}.5" for episode in range(1, 40) for pid in (71, 70, 73)]
+    found = read(table(lines, "PID"))
+    expected = list(range(1, 40))
+    assert steps_of(found) == {"": expected, "pid-70": expected, "pid-73": expected}
 
 
 @given(

@@ -9,13 +9,11 @@ from collections.abc import Sequence
 
 from ppo_top.model import Batch, ConfigValue
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.names.metric_names import normalise
+from ppo_top.parsers.shared.names.metric_names import normalise, numbers_training
 from ppo_top.parsers.shared.names.run_names import plain_run_name
 from ppo_top.parsers.shared.text.number_text import is_round, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
-_RUN_COLUMNS = frozenset({"seed", "run", "trial", "fold", "experiment"})
-"""Normalised names of columns, without `id`, `name` or `number` at their end."""
 _WORD_COLUMNS = frozenset({"agent", "algo", "algorithm", "method", "policy"})
 """Columns of names; a number in them is something else, as the loss of the policy."""
 _SUFFIX = lazy_pattern(r"(id|name|number|no)$")
@@ -26,6 +24,11 @@ _ANEW = "training {} in this table: the one before has a round {} episodes, and 
 _NOTE = "training {} in this table: another {} ({}), and steps begin anew"
 _START_SHARE = 20
 """A training begins at the first step of the first one, or within this part of the last step."""
+
+
+def _without_suffix(name: str) -> str:
+    """`run` of `runid`, but `pid` as it is."""
+    return name if numbers_training(name) else _SUFFIX.sub("", name)
 
 
 class TableRun:
@@ -90,10 +93,10 @@ class TableRuns:
         """Look for the columns that name trainings; without steps nothing begins anew."""
         if step is None:
             return
-        plain = [_SUFFIX.sub("", normalise(name)) for name in names]
+        plain = [_without_suffix(normalise(name)) for name in names]
         named = [(at, name) for at, name in enumerate(plain) if at != step]
         words = [(at, name) for at, name in named if name in _WORD_COLUMNS]
-        found = [*words, *[(at, name) for at, name in named if name in _RUN_COLUMNS][:1]]
+        found = [*words, *[(at, name) for at, name in named if numbers_training(name)][:1]]
         self.columns, self._names = [at for at, _ in found], [name for _, name in found]
         for index, name in enumerate(names):
             if index != step and normalise(name) in _COUNTERS:
