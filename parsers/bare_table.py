@@ -10,11 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
+from ppo_top.model import Batch
 from ppo_top.parsers.base import HEAD_BYTES, Format
+from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import parse_unix_time
 from ppo_top.parsers.shared.tables.number_rows import MOST_COLUMNS, NumberRowsParser, Places
 from ppo_top.parsers.shared.tables.table_header import find_delimiter
+from ppo_top.parsers.shared.tables.table_runs import TableRuns
 from ppo_top.parsers.shared.text.number_text import parse_number
 
 _FEWEST_LINES = 3
@@ -23,6 +26,21 @@ _FEWEST_COLUMNS = 2
 
 class BareTableParser(NumberRowsParser):
     """Reads one file; the tag of the second column is empty: the file's name says it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._runs = TableRuns()
+
+    def _columns_of(self, steps: Sequence[int]) -> ColumnBuilder:
+        if any(after <= before for before, after in pairwise(steps)):
+            raise ValueError("another training may begin within these rows")
+        self._runs.begin_where_episodes_do(steps[0])
+        run = self._runs.current
+        run.note_block(len(steps), steps[-1])
+        return run.columns
+
+    def _pop_batch(self) -> Batch:
+        return self._runs.pop_all(super()._pop_batch(), counts_rows=False)
 
     def _split(self, line: bytes) -> list[str]:
         if self._places is None:

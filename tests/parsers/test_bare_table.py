@@ -16,7 +16,7 @@ from ppo_top.cli import main
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.bare_table import BareTableParser, claims, tag_of
 from ppo_top.parsers.base import Format
-from tests.support.parser_harness import parse_every_way
+from tests.support.parser_harness import chunks, feed_trainings, parse_every_way
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -37,6 +37,16 @@ def test_a_column_of_unix_seconds_is_the_time() -> None:
     assert read.times("") == [1755339958.0, 1755339960.5]
     assert read.steps("column 4") == [0, 2]
     assert [each.message for each in read.problems] == ["not a row of numbers"] * 2
+
+
+def test_trainings_one_after_the_other() -> None:
+    """Each has a round number of episodes; one that crashed and began anew has not."""
+    rows = [*range(1, 51), *range(1, 101), *range(1, 44), *range(1, 8)]
+    log = "".join(f"{episode},{place}.5\n" for place, episode in enumerate(rows)).encode()
+    for size in (1 << 20, 7):
+        found = feed_trainings(BareTableParser(), chunks(log, size))
+        assert [len(each.steps("")) for each in found.values()] == [50, 100, 50]
+        assert [*found] == ["", "2", "3"]
 
 
 HEADS = {

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from ppo_top.model import UNKNOWN_TIME, Problem
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.parsers.shared.columns import RowAxes
+from ppo_top.parsers.shared.columns import ColumnBuilder, RowAxes
 from ppo_top.parsers.shared.names.axes import parse_unix_time
 from ppo_top.parsers.shared.tables.plain_rows import (
     Cell,
@@ -84,9 +84,14 @@ class NumberRowsParser(RowParser):
             return
         self._count += 1
         time = UNKNOWN_TIME if places.time is None else parse_unix_time(numbers[places.time])
+        columns = self._columns_of([step])
         for tag, value in found.items():
             if value is not None:
-                self._builder.add_point(tag, step, time, value)
+                columns.add_point(tag, step, time, value)
+
+    def _columns_of(self, steps: Sequence[int]) -> ColumnBuilder:
+        """What the points of the next rows are added to; raises `ValueError` if not all to one."""
+        return self._builder
 
     def _step_of(self, numbers: Sequence[float | None]) -> int | None:
         assert self._places is not None
@@ -111,11 +116,12 @@ class NumberRowsParser(RowParser):
                 steps = parse_steps(columns[places.step])
             times = parse_times(columns[places.time] if places.time is not None else (), rows)
             values = {tag: _floats(columns[at]) for tag, at in places.values.items()}
+            builder = self._columns_of(steps)
         except (ValueError, TypeError, OverflowError):
             return False
         axes = RowAxes(steps, times)
         for tag, column in values.items():
-            self._builder.add_cells(tag, axes, column)
+            builder.add_cells(tag, axes, column)
         self._count += rows
         return True
 
