@@ -65,6 +65,7 @@ def test_a_console_named_after_an_algorithm_is_not_waited_for() -> None:
         ("rewards_CartPole-v1.txt", "rewards (CartPole-v1)"),
         ("CartPole-v1_rewards.txt", "rewards (CartPole-v1)"),
         ("ppo_rewards_seed0.txt", "rewards (ppo)"),
+        ("ppo_rewards3.txt", "rewards (ppo)"),
         ("CartPole_returns_3.txt", "returns (CartPole)"),
         ("test_rewards_seed0.txt", "test_rewards_seed0"),
         ("results/vanilla_dqn_scores.txt", "scores (vanilla_dqn)"),

@@ -232,7 +232,7 @@ _ALGORITHM_WORDS = _word_set(
 _LOSS_ENDS = (("loss",), ("losses",))
 _REWARD_FILE = lazy_pattern(r"(rewards?|returns?|scores?)[_.-](.+)", re.IGNORECASE)
 _FILE_OF_REWARDS = lazy_pattern(r"(.+)[_.-](rewards|returns|scores)", re.IGNORECASE)
-_NUMBER_OF_RUN = lazy_pattern(r"[_.-](?:(?:seed|run|trial)[_-]?)?\d{1,5}$", re.IGNORECASE)
+_NUMBER_OF_RUN = lazy_pattern(r"(?i)(?:[_.-](?:(?:seed|run|trial)[_-]?)?|(?<=s))\d{1,5}$")
 """At the end of a file's name, which says whose rewards they are before that."""
 _SERIES_WORDS = lazy_pattern(r"[_.-](?:history|hist|log|logs|list)$", re.IGNORECASE)
 """At the end of a file's name: `mean_score_history.txt`."""
