@@ -18,7 +18,13 @@ from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.documents.fast_json import WORTH_LOADING_BYTES, json_reader
 from ppo_top.parsers.shared.documents.printed_dict import DictItem, parse_items
 from ppo_top.parsers.shared.names.axes import step_and_total
-from ppo_top.parsers.shared.names.metric_names import STEP_AXES, is_metric, is_setting, step_axis
+from ppo_top.parsers.shared.names.metric_names import (
+    STEP_AXES,
+    is_metric,
+    is_never_measured,
+    is_setting,
+    step_axis,
+)
 from ppo_top.parsers.shared.text.number_text import (
     as_step,
 )
@@ -86,9 +92,13 @@ def parse_record(text: str) -> ConsoleRecord | None:
 
 
 def _is_configuration(items: Sequence[DictItem], values: Mapping[str, float]) -> bool:
-    """Whether this is what verl pretty-prints before it trains, and no result: a tree without a
-    step, with several common settings and fewer numbers than words, yes or no, and what is unset.
+    """Whether this is what is set, and no result: by several names that nothing is logged under.
+
+    What verl pretty-prints before it trains is a tree without a step, with several common settings
+    and fewer numbers than words, yes or no, and what is unset.
     """
+    if sum(is_never_measured(item.key) for item in items) >= _FEWEST_SETTINGS:
+        return True
     numbers = [item.key for item in items if type(item.value) is float]
     if 2 * len(numbers) >= len(items) or not any("/" in key for key in numbers):
         return False

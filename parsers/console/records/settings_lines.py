@@ -6,15 +6,12 @@ from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.text.lazy_pattern import lazy_pattern
 
-_KEY_LINE = lazy_pattern(r"\W{0,9}(\w[\w .()/-]{0,60})[:=]\s{0,20}\S")
-_NEVER_MEASURED = frozenset(
-    {
-        *("gamma", "discountfactor", "gaelambda", "maxgradnorm", "nepochs", "updateepochs"),
-        *("batchsize", "minibatchsize", "numminibatches", "numenvs", "nenvs"),
-        *("buffersize", "memorysize", "replaybuffersize", "hiddensize", "hiddendim"),
-    }
+_KEY_LINE = lazy_pattern(r"\W{0,9}(\w[\w .()/-]{0,60})['\"]?[:=]\s{0,20}\S")
+_TITLE = lazy_pattern(
+    r"(?i)\W{0,9}(?:[\w-]{1,30} ){0,3}(?:config(?:uration)?|hyper-?parameters|settings|arg(?:ument)?s)"
+    r"\s?:(?=\s)"
 )
-"""Names that no trainer logs beside its rewards."""
+"""What a set-up in one line begins with: `Run config: K=8 lr=5.0e-06`."""
 _MEASURED_WORDS = frozenset({"loss", "losses", "accuracy", "success", "mean", "avg", "average"})
 _ENOUGH = 2
 """So many of them, below one another, show that a block is a set-up."""
@@ -35,7 +32,7 @@ class SettingsLines:
         """Look at a line; one that is no `name: value` ends the block."""
         if (line := _KEY_LINE.match(text)) is None:
             self._never_measured = 0
-        elif metric_names.normalise(line[1]) in _NEVER_MEASURED:
+        elif metric_names.is_never_measured(line[1]):
             self._never_measured += 1
 
     def separate(self, found: ConsoleRecord, text: str, *, has_records: bool) -> ConsoleRecord:
@@ -48,6 +45,7 @@ class SettingsLines:
             all(map(metric_names.numbers_training, names))
             or (not has_records and all(map(metric_names.is_setting, names)))
             or (self.is_open and _may_be_set(names))
+            or (found.step is None and _TITLE.match(text))
         ):
             return ConsoleRecord([], config=dict(found.values))
         if found.step is not None or any(map(_is_measured, names)):

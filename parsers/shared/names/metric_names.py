@@ -18,7 +18,7 @@ def _word_set(text: str) -> frozenset[str]:
 
 
 _REWARD_WORDS = _word_set(
-    "reward rewards rew return returns score scores fitness"
+    "reward rewards rew rwd rwds return returns score scores fitness"
     " recompensa recompensas ricompensa belohnung"
 )
 
@@ -133,6 +133,10 @@ _TITLES = _word_set("game round rollout")
 _BARE_COUNTS = _word_set("step steps timestep timesteps frame frames")
 _TRAINING_NUMBERS = _word_set("run seed trial fold experiment pid")
 _EPISODE_COUNTS = _word_set("episodes actorepisodes")
+_NEVER_MEASURED = _word_set(
+    "gamma discountfactor gaelambda maxgradnorm nepochs updateepochs batchsize minibatchsize"
+    " numminibatches numenvs nenvs buffersize memorysize replaybuffersize hiddensize hiddendim"
+)
 
 TOTAL_SETTINGS = {
     "timesteps": "total_timesteps",
@@ -219,6 +223,11 @@ def is_setting(name: str) -> bool:
     if name.startswith("_") or split_words(name)[-2:] == ("learning", "rate"):
         return True
     return normalise(name) in _SETTING_NAMES
+
+
+def is_never_measured(name: str) -> bool:
+    """Whether the name is that of a hyperparameter that no trainer logs beside its rewards."""
+    return normalise(name) in _NEVER_MEASURED
 
 
 def is_prose(name: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from ppo_top.parsers.console.parser import ConsoleParser
@@ -62,3 +64,25 @@ def test_one_such_name_alone_makes_no_set_up(first: str) -> None:
     lines = "".join(f"update: {n}\n{first}\nclip_ratio: 0.1\nreward: {n}\n" for n in range(1, 9))
     found = read(lines)
     assert found.steps("clip_ratio") == [*range(1, 9)]
+
+
+def test_settings_in_one_line_say_so() -> None:
+    """As `logger.info("Run config: K=%d lr=%.1e | clip_eps=%.2f", ...)` prints them."""
+    title = "Run config: K=8 lr=5.0e-06 T=0.80 | clip_eps=0.20 kl_coef=0.0400 | eval_every=5\n"
+    found = read(title + "".join(f"Iter {n} | loss=0.5 | reward mean={n}.5\n" for n in range(1, 6)))
+    assert found.values_by_step()["reward mean"] == [(n, n + 0.5) for n in range(1, 6)]
+    assert "clip_eps" not in found.points
+    assert found.config["clip_eps"] == 0.2
+
+
+@pytest.mark.parametrize("title", ["", "Input Parser:\n", "12:17:23 | \u914d\u7f6e:\n"])
+def test_settings_printed_as_json(title: str) -> None:
+    """As `json.dumps(vars(args), indent=2)` prints them, `reward_multiplier` and all."""
+    settings = {"batch_size": 512, "gae_lambda": 0.95, "buffer_size": 2048, "epochs": 300}
+    settings |= {"lr": 0.0001, "reward_multiplier": 1, "entropy_coef": 0.01}
+    loop = "".join(f"epoch {n} | reward: {n}.5 | entropy: 0.5\n" for n in range(1, 6))
+    found = read(f"{title}{json.dumps(settings, indent=2)}\n{loop}")
+    assert found.points.keys() == {"epoch", "reward", "entropy"}
+    assert found.config["reward_multiplier"] == 1.0
+    record = json.dumps({"batch_size": 64, "reward": 1.5, "loss": 0.5, "gamma": 0.99})
+    assert read(f"{record}\n").values("reward") == [1.5]
