@@ -41,6 +41,8 @@ _IN_PERCENT = lazy_pattern(r"[\s_(]*(?:%|(?<=[\s_(])(?:pct|percent))\)?$", re.IG
 """`Win Rate%`, `success_rate_pct`: the unit of the number."""
 _MEAN_WINDOW = lazy_pattern(r"_?\(\D*(\d+)\w*\)$")
 """The window of a mean, after the name: `mean_reward_(last_100)`."""
+_OTHER_WORD = lazy_pattern(r"_\((?:reward|return|score)s?\)$")
+"""The same in another word: `mean_return_(reward)`."""
 
 
 class Meaning(NamedTuple):
@@ -143,7 +145,7 @@ def _guesses() -> list[_Guess]:
 def _best_guess(tag: str) -> tuple[int, _Guess] | None:
     """The first line that matches a tag's path, and its number."""
     text = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*|(?<=\w): ", "/", tag.strip()))
-    path = _MEAN_WINDOW.sub("", text.lower())
+    path = _OTHER_WORD.sub("", _MEAN_WINDOW.sub("", text.lower()))
     apart = _CAMEL_CASE.sub("_", text).lower()
     whole = _LAST_NUMBER.sub("", path)
     for each in dict.fromkeys((path, whole, apart)):

@@ -277,6 +277,15 @@ def test_a_lone_score_of_an_evaluation_is_no_reward(line: str) -> None:
     assert not alone.points
 
 
+def test_the_evaluation_after_a_training_of_cleanrl_is_none_of_its_episodes() -> None:
+    """As its `cleanrl_utils/evals` print it: `eval_episode=0, episodic_return=...`."""
+    text = "".join(f"global_step={n}00, episodic_return={n}.5\n" for n in range(1, 9))
+    text += "".join(f"eval_episode={n}, episodic_return=[-{n}.]\n" for n in range(10))
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("episodic_return") == [n * 100 for n in range(1, 9)]
+    assert read.values("eval/episodic_return") == [-float(n) for n in range(10)]
+
+
 def test_a_console_of_evaluations_says_their_steps() -> None:
     """Where no other line says a step."""
     text = "".join(f"[Eval] step={n}000 reward={n}.5 length=7\n" for n in range(1, 11))
