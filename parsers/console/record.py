@@ -17,6 +17,7 @@ class ConsoleRecord(NamedTuple):
     `begins_line`: the step is only a number at the start of the line, which may be anything, or
     `Steps: 200` there, which may be those of an episode.
     `is_evaluation`: the line says that it is one's, and so is its step.
+    `trial`: that of Ray Tune, one of which trains beside the others.
     """
 
     values: list[tuple[str, float]]
@@ -26,6 +27,7 @@ class ConsoleRecord(NamedTuple):
     time: float = UNKNOWN_TIME
     begins_line: bool = False
     is_evaluation: bool = False
+    trial: str = ""
 
     @property
     def is_heading(self) -> bool:

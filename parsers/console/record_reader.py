@@ -17,6 +17,7 @@ from ppo_top.parsers.console.steps import progress_bars
 from ppo_top.parsers.console.steps.bar_steps import BarSteps, is_evaluation
 from ppo_top.parsers.console.tables import ruled_table
 from ppo_top.parsers.console.tables.population_table import PopulationTable
+from ppo_top.parsers.console.trainings import TRIAL
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_PROCESSES = 64
@@ -45,6 +46,7 @@ class RecordReader:
         """Where the bar is, once it has told the step of a dictionary."""
         self._pair_lists = trainer_lines.PairLists()
         self._population = PopulationTable()
+        self._first_trial = ""
 
     @property
     def is_waiting(self) -> bool:
@@ -215,6 +217,9 @@ class RecordReader:
 
     def _add_record(self, name: str, found: ConsoleRecord) -> None:
         """Add a record at its own step, else at that of the bar, else at the last one."""
+        self._first_trial = self._first_trial or found.trial
+        if found.trial != self._first_trial and found.trial:
+            name = self.process_name(TRIAL + found.trial)  # its steps are not those of the first
         is_beside_bar = name == "" and found.step is None and not self.main_process.axis
         if found.values and is_beside_bar and self._bar_step is not None:
             self._builder.add_settings(found.config, name)
@@ -227,10 +232,11 @@ class RecordReader:
 
     def _add_stepped(self, name: str, records: Sequence[ConsoleRecord]) -> None:
         for found in records:
+            source = TRIAL + found.trial if found.trial else name
             says_more = found.step is not None and len(found.values) > 1
             if says_more and not is_evaluation(found):
                 self._settle_total()
             self._builder.add_settings(found.config, name)
             may_begin = self._builder.expects_training
             step, counted = self.processes[name].step_of(found, may_begin=may_begin)
-            self._builder.add_record(name, found, step, counted=counted)
+            self._builder.add_record(source, found, step, counted=counted)

@@ -11,6 +11,8 @@ from ppo_top.parsers.console.training import ConsoleTraining
 _NEXT_TRAINING = "training {} in this console: {}, and steps begin anew"
 _INTERLEAVED = "training {} in this console, interleaved with others: {}"
 _MAX_NAMED = 1000
+TRIAL = "trial "
+"""Before the name of one, as that of a process."""
 
 
 class Trainings:
@@ -18,7 +20,7 @@ class Trainings:
 
     Those that run at once are told apart by a number with which each record begins (`seed=1 |`,
     `[Run 001]`), or as processes of Ray (`(train pid=7)`) that have printed different settings:
-    the processes of one training print the same ones, or none.
+    the processes of one training print the same ones, or none. Each trial of Ray Tune is one.
     """
 
     def __init__(self, pop_lines: Callable[[], ConsoleLines]) -> None:
@@ -84,16 +86,25 @@ class Trainings:
         return known or self._openings.setdefault(process, ConsoleTraining(0, TrainingStarts()))
 
     def turn_to_process(self, process: str) -> str:
-        """Turn to the training of a process; "" if it is all there is of that."""
-        if not is_ray_process(process):
+        """Turn to the training of a process or trial; the name of its process within that."""
+        is_trial = process.startswith(TRIAL)
+        if not is_trial and not is_ray_process(process):
             return process
         if process not in self._by_process:
-            self._by_process[process] = self._training_of(process)
+            new = self._training_of_trial if is_trial else self._training_of
+            self._by_process[process] = new(process)
         training = self._by_process[process]
         if training is not self.current:
             self._is_interleaved = True
             self._turn_to(training)
-        return process
+        return "" if is_trial else process
+
+    def _training_of_trial(self, trial: str) -> ConsoleTraining:
+        """The training of a trial at its first record: the current one is the first trial."""
+        if not any(process.startswith(TRIAL) for process in self._by_process):
+            return self.current
+        self._is_interleaved = True
+        return self._begin(trial, _INTERLEAVED, same_processes=False)
 
     def _training_of(self, process: str) -> ConsoleTraining:
         """The training of a process at its first record: one whose settings do not differ."""

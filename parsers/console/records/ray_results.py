@@ -29,14 +29,13 @@ _MAX_TRIALS = 64
 class RayResult:
     """The result that is being printed; its names are those of result.json.
 
-    The names are sorted, so metrics come before the iteration. Values of a second trial on the same
-    stream get its name as a suffix.
+    The names are sorted, so metrics come before the iteration.
     """
 
     def __init__(self) -> None:
         self.is_open = False
-        self._trials: list[str] = []
-        self._trial_suffix = self._indent = ""
+        self._trials: set[str] = set()
+        self._trial = self._indent = ""
         self._reset()
 
     @property
@@ -46,11 +45,10 @@ class RayResult:
 
     def _begin_trial(self, trial: str) -> bool:
         """Begin the result of a trial; False if there are too many trials."""
-        if trial not in self._trials:
-            if len(self._trials) >= _MAX_TRIALS:
-                return False
-            self._trials.append(trial)
-        self._trial_suffix = "" if trial == self._trials[0] else f" [{trial}]"
+        if trial not in self._trials and len(self._trials) >= _MAX_TRIALS:
+            return False
+        self._trials.add(trial)
+        self._trial = trial
         self._indent = "  " if trial else ""
         self._reset()
         return True
@@ -97,5 +95,4 @@ class RayResult:
     def _pop(self, step: int | None, axis: str) -> ConsoleRecord:
         self.is_open = False
         values, self._values = self._values, []
-        named = [(name + self._trial_suffix, value) for name, value in values]
-        return ConsoleRecord(named, step, axis, time=self._time)
+        return ConsoleRecord(values, step, axis, time=self._time, trial=self._trial)

@@ -8,8 +8,8 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _KEY_LINE = lazy_pattern(r"\W{0,9}(\w[\w .()/-]{0,60})['\"]?[:=]\s{0,20}\S")
 _TITLE = lazy_pattern(
-    r"(?i)\W{0,9}(?:[\w-]{1,30} ){0,3}(?:config(?:uration)?|hyper-?parameters|settings|arg(?:ument)?s)"
-    r"\s?:(?=\s)"
+    r"(?i)\W{0,9}(?:[\w-]{1,30} ){0,3}"
+    r"(?:config(?:uration)?|hyper-?parameters|settings|arg(?:ument)?s)\s?:(?=\s)"
 )
 """What a set-up in one line begins with: `Run config: K=8 lr=5.0e-06`."""
 _MEASURED_WORDS = frozenset({"loss", "losses", "accuracy", "success", "mean", "avg", "average"})

@@ -26,7 +26,7 @@ _MAX_TRIALS = 64
 
 
 class TuneTable:
-    """Rows of the table as records: each iteration of a trial once, later trials with a suffix."""
+    """Rows of the table as records: each iteration of a trial once."""
 
     def __init__(self) -> None:
         self._columns: list[str] = []
@@ -49,10 +49,9 @@ class TuneTable:
         if trial not in self._last_steps and len(self._last_steps) >= _MAX_TRIALS:
             return None
         self._last_steps[trial] = step
-        suffix = "" if trial == next(iter(self._last_steps)) else f" [{trial}]"
         named = zip(self._columns[1:], numbers[1:], strict=True)
-        values = [(name + suffix, value) for name, value in named if value is not None]
-        return ConsoleRecord(values, step, "iteration")
+        values = [(name, value) for name, value in named if value is not None]
+        return ConsoleRecord(values, step, "iteration", trial=trial)
 
 
 def _split(text: str) -> list[str]:

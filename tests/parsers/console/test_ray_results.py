@@ -7,7 +7,7 @@ from pprint import pformat
 import pytest
 
 from ppo_top.parsers.console.parser import ConsoleParser
-from tests.support.parser_harness import ParserOutput, parse_every_way
+from tests.support.parser_harness import ParserOutput, chunks, feed_trainings, parse_every_way
 
 
 def result(iteration: object, reward: float, head: str = "Result for PPO_env_0:") -> str:
@@ -41,6 +41,12 @@ def read(text: str) -> ParserOutput:
     return parse_every_way(ConsoleParser, text.encode())
 
 
+def rewards(text: str, size: int = 1 << 20) -> dict[str, list[tuple[int, float]]]:
+    """The rewards of each training."""
+    found = feed_trainings(ConsoleParser(), chunks(text.encode(), size))
+    return {name: each.values_by_step()["episode_reward_mean"] for name, each in found.items()}
+
+
 @pytest.mark.parametrize("head", ["Result for PPO_env_0:", ""])
 def test_a_result_stands_at_its_iteration(head: str) -> None:
     """The iteration is said at the end, and all that was said before belongs to it."""
@@ -52,12 +58,16 @@ def test_a_result_stands_at_its_iteration(head: str) -> None:
     assert "kl" not in got.points
 
 
-def test_results_of_other_trials_are_marked() -> None:
-    """The first trial's names stay as they are."""
+@pytest.mark.parametrize("size", [1 << 20, 7])
+def test_each_trial_is_a_training(size: int) -> None:
+    """A trial that begins late is at any step, and the first one goes on after it."""
     one, two = "Result for PPO_env_0:", "Result for PPO_env_1:"
-    got = read(result(1, 1.5, one) + result(1, 2.5, two) + result(2, 3.5, one))
-    assert got.values_by_step()["episode_reward_mean"] == [(1, 1.5), (2, 3.5)]
-    assert got.values_by_step()["episode_reward_mean [PPO_env_1]"] == [(1, 2.5)]
+    text = result(1, 1.5, one) + result(7, 2.5, two) + result(2, 3.5, one) + result(8, 4.5, two)
+    assert rewards(text, size) == {"": [(1, 1.5), (2, 3.5)], "2": [(7, 2.5), (8, 4.5)]}
+    found = feed_trainings(ConsoleParser(), [text.encode()])
+    assert found["2"].notes == [
+        "training 2 in this console, interleaved with others: trial PPO_env_1"
+    ]
 
 
 def test_lines_between_are_read_for_themselves() -> None:
@@ -84,10 +94,9 @@ def test_an_iteration_that_is_no_number() -> None:
     assert got.values_by_step()["episode_reward_mean"] == [(3, 10.5), (3, 20.5)]
 
 
-def test_too_many_trials_make_no_more_names() -> None:
+def test_too_many_trials_make_no_more_trainings() -> None:
     """A sweep of hundreds on one console stays bounded."""
-    got = read("".join(result(1, 1.5, f"Result for T{number}:") for number in range(100)))
-    assert len([tag for tag in got.points if tag.startswith("episode_reward_mean")]) == 64
+    assert len(rewards("".join(result(1, 1.5, f"Result for T{n}:") for n in range(100)))) == 64
 
 
 def test_a_paste_that_begins_inside_a_result() -> None:
@@ -133,10 +142,9 @@ def test_tunes_table_says_each_iteration_once(framed: bool) -> None:
         status_table([("PPO_env_0", n, reward), ("PPO_env_1", n, -reward)], framed=framed)
         for n, reward in states
     )
-    got = read(text).values_by_step()
-    assert got["episode_reward_mean"] == [(1, 10.5), (2, 20.5)]
-    assert got["episode_reward_mean [PPO_env_1]"] == [(1, -10.5), (2, -20.5)]
-    assert got["timesteps_total"] == [(1, 4000.0), (2, 8000.0)]
+    for size in (1 << 20, 7):
+        got = rewards(text, size)
+        assert got == {"": [(1, 10.5), (2, 20.5)], "2": [(1, -10.5), (2, -20.5)]}
 
 
 def test_results_say_more_than_tunes_table() -> None:
