@@ -103,7 +103,7 @@ class ConsoleTraining:
         """Whether a record of these names, whose step is behind, may be another training's first.
 
         Those of names that are new may count something else, unless they are those of settings:
-        `alpha=0.2 | Episode 1000 | ...` behind lines of `epsilon=0.1`.
+        `best (alpha=0.2) | Episode 1000 | ...` behind lines of `epsilon=0.1`.
         """
         if self.starts.reason == ANOTHER_ALGORITHM or not tags or tags in self.known_tag_sets:
             return True
@@ -141,4 +141,4 @@ class ConsoleTraining:
 
 
 def _without_settings(tags: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(tag for tag in tags if not is_setting(tag))
+    return tuple(tag for tag in tags if not is_setting(tag.rpartition("(")[2]))

@@ -157,7 +157,7 @@ _SETTING_NAMES = _word_set(
     rewardscale rewardclip valuelosscoeff explorationlosscoeff kllosscoeff lrscheduleklthreshold
     ppoclipratio ppoclipvalue policyinitgain initialstddev maxpolicylag numpolicies
     policyworkersperpolicy noiseeps randomeps
-    ε ϵ
+    ε ϵ α β γ
     """
 )
 

@@ -301,12 +301,14 @@ def test_a_setting_in_each_line_may_be_another_one_in_the_next_training() -> Non
             (0.1, 0.1, "Baseline"),
             (0.2, 0.1, "alpha=0.2"),
             (0.1, 0.3, "ε=0.3"),
+            (0.3, 0.3, "α=0.3"),
+            (0.4, 0.2, "Best (α=0.4, ε=0.2)"),
         )
     )
     parser = ConsoleParser()
     batch = parser.feed(log.encode())
-    assert [run.config["epsilon"] for run in (batch, *batch.rest)] == [0.1, 0.1, 0.3]
-    assert [run.config["alpha"] for run in (batch, *batch.rest)] == [0.1, 0.2, 0.1]
+    assert [run.config["epsilon"] for run in (batch, *batch.rest)] == [0.1, 0.1, 0.3, 0.3, 0.2]
+    assert [run.config["alpha"] for run in (batch, *batch.rest)] == [0.1, 0.2, 0.1, 0.3, 0.4]
 
 
 def test_each_folder_of_a_homework_is_a_training() -> None:
