@@ -27,6 +27,7 @@ def is_rule(text: str) -> bool:
 
 STEP_ROWS = (
     "time/total_timesteps",
+    "time/total timesteps",
     "total_timesteps",
     "misc/total_timesteps",
     "TotalEnvInteracts",
@@ -55,7 +56,7 @@ STEP_ROWS = (
 )
 """Rows that say the step, the best first."""
 
-_SURE_STEP_ROWS = 8
+_SURE_STEP_ROWS = 9
 _MAX_TABLE_ROWS = 1000
 _MAX_OTHER_LINES = 20
 

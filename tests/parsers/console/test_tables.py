@@ -159,11 +159,14 @@ def test_old_baselines_tables() -> None:
     ["TimestepsSoFar", "total timesteps", "total/steps", "steps", "frame", "misc/total_timesteps"],
 )
 def test_old_baselines_name_the_step_in_many_ways(step: str) -> None:
-    """PPO1 and TRPO, SAC and TD3, DDPG, DQN, PPO2: each its own."""
+    """PPO1 and TRPO, SAC and TD3, DDPG, DQN, PPO2: each its own; SB3 before 1.0 in a section."""
     rule = b"-" * 40 + b"\n"
     row = f"| {step:20} | {8192:8} |\n".encode()
     read = parse_every_way(ConsoleParser, rule + b"| mean reward | 21.5 |\n" + row + rule)
     assert read.values_by_step()["mean reward"] == [(8192, 21.5)]
+    old_sb3 = b"| time/ | |\n|    total timesteps | 8192 |\n| train/ | |\n|    actor_loss | 2.5 |\n"
+    read = parse_every_way(ConsoleParser, rule + old_sb3 + rule)
+    assert read.values_by_step()["train/actor_loss"] == [(8192, 2.5)]
 
 
 BOXES = {
