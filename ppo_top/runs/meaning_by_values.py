@@ -52,7 +52,7 @@ def counts_a_batch(values: Sequence[float]) -> bool:
 
 
 class OpenCounts:
-    """Lets counts of steps and of episodes, and errors, mean what their first values show.
+    """Lets counts of steps and of episodes, errors and fractions mean what their first values show.
 
     `counts_rows`: no row says its step.
     """
@@ -71,28 +71,36 @@ class OpenCounts:
                 del found[steps]
         for steps in self._lengths(self._open_steps(found)):
             found[steps] = found[steps]._replace(concept="ep_len")
-        for error in self._signed_errors(found):
-            del found[error]
+        for tag in self._impossible(found):
+            del found[tag]
 
     def are_settled(self, found: Mapping[str, Meaning]) -> bool:
         """Whether no count so far has turned out to be that of each episode, or of each batch."""
         changed = self._lengths(self._open_steps(found)) or self._counts_of_batches(found)
-        return not changed and not self._signed_errors(found)
+        return not changed and not self._impossible(found)
 
     def are_open(self, found: Mapping[str, Meaning]) -> bool:
         """Whether only values show what a count is of."""
         counts = self._open_steps(found) or _guessed(found, "episode")
-        return bool(counts or _guessed(found, "critic_loss"))
+        return bool(counts or _guessed(found, "critic_loss") or _guessed(found, "clip_fraction"))
 
     def _counts_of_batches(self, found: Mapping[str, Meaning]) -> list[str]:
         """`Episodes` that are those of each batch; `Episode` is a number, maybe out of order."""
         counts = [tag for tag in _guessed(found, "episode") if tag.lower().endswith("s")]
         return [tag for tag in counts if counts_a_batch(self._first_values(tag))]
 
-    def _signed_errors(self, found: Mapping[str, Meaning]) -> list[str]:
-        """`TD Error`s of either sign: a loss has none below 0."""
+    def _impossible(self, found: Mapping[str, Meaning]) -> list[str]:
+        """`TD Error`s of either sign, as a loss has none below 0; a `clip_ratio` that is a setting:
+        no fraction is above 1.
+        """
         errors = [tag for tag in _guessed(found, "critic_loss") if "error" in tag.lower()]
-        return [tag for tag in errors if any(value < 0.0 for value in self._first_values(tag))]
+        signed = [tag for tag in errors if any(value < 0.0 for value in self._first_values(tag))]
+        fractions = [(tag, found[tag].scale) for tag in _guessed(found, "clip_fraction")]
+        return signed + [
+            tag
+            for tag, scale in fractions
+            if any(scale * value > 1.0 for value in self._first_values(tag))
+        ]
 
     def _lengths(self, steps: Iterable[str]) -> list[str]:
         return [tag for tag in steps if counts_one_episode(self._first_values(tag))]

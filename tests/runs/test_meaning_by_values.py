@@ -174,6 +174,16 @@ def test_an_error_of_either_sign_is_no_loss(
     assert meanings(tmp_path, capsys)["TD Error"] == concept
 
 
+@pytest.mark.parametrize(("ratio", "concept"), [(1.4, None), (0.4, "clip_fraction")])
+def test_a_fraction_above_one_is_a_setting(
+    ratio: float, concept: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`clip_ratio` is 1 + the clip range in some scripts, the part of clipped samples in others."""
+    rows = [f"{n},{n % 7}.5,{ratio}" for n in range(1, 40)]
+    write_table(tmp_path / "train.csv", "episode,reward,clip_ratio", rows)
+    assert meanings(tmp_path, capsys)["clip_ratio"] == concept
+
+
 @pytest.mark.parametrize(
     ("counts", "concept"),
     [
