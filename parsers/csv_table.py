@@ -20,6 +20,7 @@ from ppo_top.parsers.shared.tables.episode_counts import StepsOfEpisodes, TableS
 from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
 from ppo_top.parsers.shared.tables.plain_rows import (
     Cell,
+    hold_row_of_words,
     may_hold_step,
     number_of,
     parse_steps,
@@ -37,12 +38,14 @@ from ppo_top.parsers.shared.tables.table_header import (
 )
 from ppo_top.parsers.shared.tables.table_runs import TableRuns
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
-from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.parsers.shared.text.number_text import as_step, parse_number, unwrap_numbers
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_COLUMNS = 20_000
 _DECIMAL_COMMA = lazy_pattern(r"(?<![\d.,])([-+]?\d{1,30}),(\d{1,30})(?![\d.,])")
 """Where semicolons part the cells: `12;-0,5`."""
+_MARKS = (b'"', b"[", b"tensor(")
+"""Of cells that hold more than a number or a word."""
 _CONFIG_PREFIX = "config/"
 _EPISODE = "episode"
 _INDEX_NAMES = ("", "Unnamed: 0")
@@ -108,9 +111,11 @@ class CsvParser(RowParser):
     def _split_cells(self, text: str) -> list[str]:
         if not self._tags:
             self._delimiter = find_delimiter(text)
-        elif not self._has_rows:
-            self._delimiter = delimiter_of_rows(text, self._delimiter, len(self._tags))
-            self._has_rows = True
+        else:
+            text = unwrap_numbers(text)
+            if not self._has_rows:
+                self._delimiter = delimiter_of_rows(text, self._delimiter, len(self._tags))
+                self._has_rows = True
         if self._delimiter == ";" and "," in text:
             text = _DECIMAL_COMMA.sub(r"\1.\2", text)
         if '"' not in text:
@@ -208,7 +213,7 @@ class CsvParser(RowParser):
 
     def _add_block(self, block: bytes) -> bool:
         """Add many plain rows at once; False if a row is not plain or lacks its step."""
-        if b'"' in block or (self._delimiter == ";" and b"," in block):
+        if any(mark in block for mark in _MARKS) or (self._delimiter == ";" and b"," in block):
             return False
         columns = split_columns(block, self._delimiter.encode(), len(self._tags))
         if columns is None:
@@ -216,7 +221,7 @@ class CsvParser(RowParser):
         self._look_at_steps([column[0] for column in columns])
         if self._step.is_open:
             return False
-        if self._counts_rows and _hold_row_of_words(columns):
+        if self._counts_rows and hold_row_of_words(columns):
             return False
         if not _are_distinct_metrics(self._tags):
             return False
@@ -289,25 +294,6 @@ def _index(tags: Sequence[str], name: str | None) -> int | None:
 
 def _value_at(numbers: Sequence[float | None], place: int | None) -> float | None:
     return numbers[place] if place is not None and place < len(numbers) else None
-
-
-def _hold_row_of_words(columns: Sequence[Sequence[Cell]]) -> bool:
-    """Whether one of the rows has no number in it, but words."""
-    if any(map(_are_floats, columns)):
-        return False
-    rows = zip(*columns, strict=True)
-    return any(any(row) and not any(number_of(cell) is not None for cell in row) for row in rows)
-
-
-def _are_floats(cells: Sequence[Cell]) -> bool:
-    """Whether all cells of a column are numbers, quickly."""
-    if {*map(type, cells)} <= {int, float}:
-        return True
-    try:
-        array("d", map(float, cells))  # type: ignore[arg-type]
-    except (ValueError, TypeError):
-        return False
-    return True
 
 
 def _are_distinct_metrics(tags: Sequence[str]) -> bool:

@@ -550,3 +550,18 @@ def test_a_table_may_be_pasted_in_a_fence(fence: str) -> None:
     read = parse_every_way(CsvParser, text.encode())
     assert read.values_by_step()["mean"] == [(1000 * n, n + 0.5) for n in range(1, 6)]
     assert not read.problems
+
+
+def test_numbers_in_the_wrappers_of_numpy_and_torch() -> None:
+    """As `csv.writer` writes what `env.step` of a vector environment and a loss are."""
+    rows = [(n, f"[{n}.5]", f"tensor(0.{n}, device='cuda:0')", f"[ {n}.25]") for n in range(1, 9)]
+    file = io.StringIO()
+    writer = csv.writer(file)
+    writer.writerows([("episode", "reward", "loss", "q"), *rows])
+    read = parse_every_way(CsvParser, file.getvalue().encode())
+    assert read.values_by_step() == {
+        "episode": [(n, float(n)) for n in range(1, 9)],
+        "reward": [(n, n + 0.5) for n in range(1, 9)],
+        "loss": [(n, n / 10) for n in range(1, 9)],
+        "q": [(n, n + 0.25) for n in range(1, 9)],
+    }

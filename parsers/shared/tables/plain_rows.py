@@ -106,3 +106,22 @@ def number_of(cell: Cell) -> float | None:
     if cell is None or cell == b"":
         return None
     return parse_number(cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell))
+
+
+def hold_row_of_words(columns: Sequence[Sequence[Cell]]) -> bool:
+    """Whether one of the rows has no number in it, but words."""
+    if any(map(_are_floats, columns)):
+        return False
+    rows = zip(*columns, strict=True)
+    return any(any(row) and not any(number_of(cell) is not None for cell in row) for row in rows)
+
+
+def _are_floats(cells: Sequence[Cell]) -> bool:
+    """Whether all cells of a column are numbers, quickly."""
+    if {*map(type, cells)} <= {int, float}:
+        return True
+    try:
+        array("d", map(float, cells))  # type: ignore[arg-type]
+    except (ValueError, TypeError):
+        return False
+    return True
