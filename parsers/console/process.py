@@ -213,6 +213,8 @@ class ProcessStream:
 
         `may_begin`: it may be the first of another training, as something else says.
         """
+        if self._steps_by_axis["table"] and lap_length(found.axis, found.config) is not None:
+            found = found._replace(step=None)  # `Update 3/4`: the tables say which steps
         if not self._is_lone_episode(found):
             found = self._begin_laps(found) if may_begin else self._laps.counts_on(found)
         self._has_records = True

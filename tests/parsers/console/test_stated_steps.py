@@ -382,6 +382,20 @@ def test_a_counter_that_is_always_at_its_end_counts_updates() -> None:
     assert read.steps("Policy Loss") == read.steps("KL") == list(range(1, 31))
 
 
+def test_a_short_counter_between_tables_is_no_step() -> None:
+    """`Update 1/1` many times below each table of baselines, which says the steps."""
+    rule = "-" * 24 + "\n"
+    log = "".join(
+        "".join(f"Update 1/1, Policy Loss: -0.{n}{k}\n" for k in range(12))
+        + f"{rule}| Reward | {n}.5 |\n| Step | {100 * n} |\n{rule}"
+        for n in range(1, 5)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("Reward") == [100, 200, 300, 400]
+    expected = [*range(1, 13), *(step for step in (100, 200, 300) for _ in range(12))]
+    assert read.steps("Policy Loss") == expected
+
+
 def test_a_short_training_for_each_seed_is_one_each() -> None:
     """Another seed is printed before each: these are trainings, not laps."""
     log = b"".join(b"seed: %d\n" % seed + updates(1, 4) for seed in (1, 2, 3))
