@@ -47,6 +47,8 @@ _DECIMAL_COMMA = lazy_pattern(r"(?<![\d.,])([-+]?\d{1,30}),(\d{1,30})(?![\d.,])"
 _MARKS = (b'"', b"[", b"tensor(")
 """Of cells that hold more than a number or a word."""
 _CONFIG_PREFIX = "config/"
+_EPISODES_PREFIX = "hist_stats/"
+"""Of RLlib's lists with one number for each of the last episodes: at first for one."""
 _EPISODE = "episode"
 _INDEX_NAMES = ("", "Unnamed: 0")
 """Of the column that pandas adds, as it writes and as it reads them."""
@@ -205,7 +207,7 @@ class CsvParser(RowParser):
                 self._ended = RunEnd(State.FINISHED, "done: True")
         elif tag.startswith(_CONFIG_PREFIX):
             self._config[tag.removeprefix(_CONFIG_PREFIX)] = value
-        elif tag:
+        elif tag and not tag.startswith(_EPISODES_PREFIX):
             run = self._runs.current
             run.columns.add_point(tag, run.step, time, value)
 

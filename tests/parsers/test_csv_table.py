@@ -74,6 +74,19 @@ def test_rllib_progress() -> None:
     assert read.ended.state is State.FINISHED
 
 
+def test_rllib_lists_of_episodes_are_no_curve() -> None:
+    """`hist_stats/episode_reward` holds the last episodes' rewards: a list of one at first."""
+    header = "timesteps_total,episode_reward_mean,hist_stats/episode_reward\n"
+    rows = '4000,-20.0,[-20.0]\n8000,-19.0,"[-20.0, -18.0]"\n12000,-18.5,"[-20.0, -18.0, -17.5]"\n'
+    read = parse_every_way(CsvParser, (header + rows).encode())
+    assert read.values_by_step()["episode_reward_mean"] == [
+        (4000, -20.0),
+        (8000, -19.0),
+        (12000, -18.5),
+    ]
+    assert "hist_stats/episode_reward" not in read.points
+
+
 HEADER = b"time/total_timesteps,train/loss,train/kl\n"
 
 
