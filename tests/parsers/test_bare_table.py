@@ -155,6 +155,22 @@ def test_a_named_table_is_judged(tmp_path: Path, capsys: pytest.CaptureFixture[s
     assert run["verdict"] == "healthy"
 
 
+def test_each_training_of_a_named_table_has_its_reward(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The name of the file is that of the second column in all of them."""
+    path = tmp_path / "episode_rewards.csv"
+    write_rows(path)
+    path.write_bytes(path.read_bytes() * 3)
+    assert main(["check", "--json", str(tmp_path)]) == 0
+    runs = json.loads(capsys.readouterr().out)["runs"]
+    assert len(runs) == 3
+    for run in runs:
+        points = {each["tag"]: each["points"] for each in run["metrics"]}
+        assert points == {"episode_rewards": 200, "column 3": 200}
+        assert run["verdict"] == "healthy"
+
+
 def test_of_another_table_the_report_says_which_line_would_read_it(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

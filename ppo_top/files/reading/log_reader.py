@@ -255,25 +255,28 @@ class LogReader:
             self._store.reread()
 
     def _feed_parser(self, data: bytes) -> Batch:
-        assert self._parser is not None and self.source is not None
-        batch = guarded(partial(self._parser.feed, data), self.tail.offset, self._fail)
-        tag = self.source.format.tag_of_path
-        if tag is not None:
-            name = tag(without_compression(self.tail.path))
-            batch.points = [
-                Points(each.tag or name, each.steps, each.times, each.values)
-                for each in batch.points
-            ]
-        return batch
+        assert self._parser is not None
+        return guarded(partial(self._parser.feed, data), self.tail.offset, self._fail)
 
     def _fail(self) -> None:
         self._parser, self._failed, self.more = None, True, False
 
     def _make_update(self, batch: Batch, reset: bool = False) -> SourceUpdate:
         assert self.source is not None
+        self._name_series(batch)
         stamp = self.read_stamp if not self.more else ()
         read = self.source, batch, reset, self.mtime, self.size, self.more, stamp
         return self._trainings.updates(SourceUpdate(*read))
+
+    def _name_series(self, batch: Batch) -> None:
+        """Give the points without a tag, of each training, the one that the path says."""
+        assert self.source is not None
+        if (tag_of := self.source.format.tag_of_path) is not None:
+            tag = tag_of(without_compression(self.tail.path))
+            for each in (batch, *batch.rest):
+                each.points = [
+                    Points(one.tag or tag, one.steps, one.times, one.values) for one in each.points
+                ]
 
     def finish(self) -> SourceUpdate | None:
         """No more will come: what is certain of an unfinished end, and whether any is missing."""
