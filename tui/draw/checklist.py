@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from ppo_top.model import Status
 from ppo_top.text.format import clean
 from ppo_top.tui.draw.charts.curve_columns import curve_columns
+from ppo_top.tui.draw.charts.curve_scale import curve_scale
 from ppo_top.tui.draw.charts.step_axis import step_axis
 from ppo_top.tui.graphics import sparkline
 from ppo_top.tui.graphics.styled_text import (
@@ -164,4 +165,5 @@ def _curve(snap: Snapshot, view: RunView, row: CheckRow, cells: int) -> StyledLi
     if drawn is None:
         return ()
     columns = curve_columns(snap, view, drawn, cells)
-    return sparkline.draw_bars(columns.extents, columns.styles, row.healthy_range, snap.symbols)
+    scale = curve_scale(snap, view, drawn)
+    return sparkline.draw_bars(columns.extents, columns.styles, snap.symbols, scale)

@@ -25,8 +25,8 @@ OFF_SCALE_FACTOR = 3.0
 SPIKE_FACTOR = 2.0
 """A column whose extremes are this many times farther apart than usual contains a spike."""
 
-COLUMNS_PER_OUTLIER = 30
-"""One column in this many may be off the scale: a spike, not a change of level."""
+SAMPLES_PER_OUTLIER = 30
+"""One sample in this many may be off the scale: a spike, not a change of level."""
 
 
 class SparkLimits(Protocol):
@@ -100,16 +100,19 @@ def is_outside(low: float, high: float, limits: SparkLimits | None) -> bool:
     return too_low or (limits.high is not None and high > limits.high)
 
 
-def choose_scale(columns: Sequence[Extent], limits: SparkLimits | None = None) -> Scale:
+def choose_scale(
+    samples: Sequence[Extent], limits: SparkLimits | None = None, *, whole: bool = False
+) -> Scale:
     """The range to draw: that of the values, without the few that would flatten the others.
 
-    The edges are round numbers, so that they rarely move while values arrive.
+    `whole`: with all of them. The edges are round numbers, so that they rarely move while values
+    arrive.
     """
-    lows = sorted(column.low for column in columns if column.low is not None)
-    highs = sorted(column.high for column in columns if column.high is not None)
+    lows = sorted(each.low for each in samples if each.low is not None)
+    highs = sorted(each.high for each in samples if each.high is not None)
     if not lows:
         return Scale(0.0, 1.0)
-    low, high = _without_outliers(lows, highs)
+    low, high = (lows[0], highs[-1]) if whole else _without_outliers(lows, highs)
     span = high - low
     zero = low == high == 0  # has no size of its own
     for limit in (limits.low, limits.high) if limits else ():
@@ -119,8 +122,8 @@ def choose_scale(columns: Sequence[Extent], limits: SparkLimits | None = None) -
 
 
 def _without_outliers(lows: list[float], highs: list[float]) -> tuple[float, float]:
-    """The extremes, or the usual range if a few columns are far outside it."""
-    edge = max(1, len(lows) // COLUMNS_PER_OUTLIER) if len(lows) >= 8 else 0
+    """The extremes, or the usual range if a few samples are far outside it."""
+    edge = max(1, len(lows) // SAMPLES_PER_OUTLIER) if len(lows) >= 8 else 0
     usual_low, usual_high = lows[edge], highs[-1 - edge]
     spread = max(usual_high - usual_low, 0.05 * max(abs(usual_high), abs(usual_low)))
     most = OFF_SCALE_FACTOR * spread
@@ -146,16 +149,14 @@ def _rounded(low: float, high: float) -> Scale:
 def draw_bars(
     columns: Sequence[Extent],
     styles: Sequence[str],
-    limits: SparkLimits | None,
     symbols: Symbols,
-    at: Scale | None = None,
+    scale: Scale,
 ) -> StyledLine:
     """One character per column: its level, an arrow if off the scale, a cross for NaN.
 
     A column of many values is drawn at their middle, or at the extreme if it contains a spike:
     drawing only extremes would turn the noise of a long run into a comb.
     """
-    scale = at or choose_scale(columns, limits)
     usual = _usual_span(columns)
     spans: list[Span] = []
     before: float | None = None

@@ -299,3 +299,21 @@ def test_no_arrow_points_up_beside_a_reward_that_has_just_crashed(
     ui = make_ui_state(tmp_path / "runs")
     (title,) = (line for line in drawn_text(ui, 140, 40) if "★" in line and "reward" in line)
     assert re.search(r"reward 9\.\d+ ↘", title)
+
+
+@pytest.mark.parametrize("cells", [80, 100, 120, 130, 200])
+def test_a_level_that_a_reward_fell_from_is_on_its_axis_at_every_width(
+    tmp_path: Path, make_ui_state: MakeUiState, cells: int
+) -> None:
+    """Three rewards of 25 before 76 of 9.5 are where it began; a peak of the loss is a spike."""
+    rows = ["time/total_timesteps,rollout/ep_rew_mean,train/value_loss"]
+    for number in range(1, 80):
+        reward = (25.5, 19.8, 14.2)[number - 1] if number <= 3 else 9.5 + number % 5 / 10
+        rows.append(f"{number * 512},{reward},{90 if number == 1 else 1 + number % 5 / 10}")
+    (tmp_path / "progress.csv").write_text("\n".join(rows) + "\n")
+    drawn = drawn_text(make_ui_state(tmp_path), cells, 36)
+    reward = next(row for row in drawn if re.search(r"^ \S reward  ", row))
+    value_loss = next(row for row in drawn if re.search(r"^ \S value loss  ", row))
+    assert re.search(r"█[▂-█]*▁▁▁▁▁▁", reward) and "↑" in value_loss
+    title = next(at for at, row in enumerate(drawn) if row.startswith("reward "))
+    assert re.search(r"\b27\.5\b|\b28\b", drawn[title + 1])

@@ -36,7 +36,8 @@ def bars(
     at: sparkline.Scale | None = None,
 ) -> str:
     """The characters of a sparkline."""
-    return plain_text(sparkline.draw_bars(columns, ["curve"] * len(columns), limits, symbols, at))
+    scale = at or sparkline.choose_scale(columns, limits)
+    return plain_text(sparkline.draw_bars(columns, ["curve"] * len(columns), symbols, scale))
 
 
 def track(*values: float, every: int = 1) -> tuple[Track, MinMaxPyramid]:
@@ -60,7 +61,8 @@ def test_a_constant_stands_in_the_middle() -> None:
 
 def test_nan_is_a_red_cross_where_it_happened() -> None:
     """A value that is no number is marked, and the others are drawn."""
-    drawn = sparkline.draw_bars(points(1, math.nan, 2), ["curve"] * 3, None, UNICODE_SYMBOLS)
+    scale = sparkline.Scale(1.0, 2.0)
+    drawn = sparkline.draw_bars(points(1, math.nan, 2), ["curve"] * 3, UNICODE_SYMBOLS, scale)
     assert drawn == (("▁", "curve"), ("✕", "bad"), ("█", "curve"))
 
 
@@ -75,7 +77,8 @@ def test_a_giant_spike_is_an_arrow_and_flattens_nothing() -> None:
 def test_each_column_has_its_style() -> None:
     """What was bad shows in colour, also in the past."""
     styles = ["curve", "crit", "curve"]
-    drawn = sparkline.draw_bars(points(0.01, 0.05, 0.01), styles, None, UNICODE_SYMBOLS)
+    scale = sparkline.Scale(0.0, 0.1)
+    drawn = sparkline.draw_bars(points(0.01, 0.05, 0.01), styles, UNICODE_SYMBOLS, scale)
     assert [style for _, style in drawn] == styles
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 from ppo_top.catalogue import concept
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.rules.engine.ranges import HealthyRange
 from ppo_top.text.format import compact, duration, format_metric_value, number, percent
 from ppo_top.tui.draw.charts.curve_columns import (
     SPREAD_OF,
@@ -15,6 +14,7 @@ from ppo_top.tui.draw.charts.curve_columns import (
     curve_columns,
     spread_columns,
 )
+from ppo_top.tui.draw.charts.curve_scale import curve_scale
 from ppo_top.tui.draw.charts.overlaid_curves import other_curves, shared_steps
 from ppo_top.tui.draw.charts.step_axis import StepRange, step_axis
 from ppo_top.tui.graphics import sparkline
@@ -43,9 +43,7 @@ def draw_panel_plot(
     else:
         columns = columns_by_step(snap, view, track, shared, wide * per_cell)
         others = other_curves(snap, shared, track.track.concept, wide * per_cell)
-    goal = HealthyRange(None, track.goal, "", "") if track.goal is not None else None
-    every = [*columns.extents, *(extent for other in others for extent in other.extents)]
-    scale = sparkline.choose_scale(every, goal or track.healthy_range)
+    scale = curve_scale(snap, view, track, shared)
     named = [*limit_texts(track, scale, high, snap.symbols)]
     if track.goal is not None:
         named.append(goal_text(track.goal, track.fmt, scale, high, snap.symbols))

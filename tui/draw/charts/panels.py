@@ -9,6 +9,7 @@ from ppo_top.catalogue.concepts import TAG_PREFIX
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import clean, compact, format_metric_value
 from ppo_top.tui.draw.charts.curve_columns import curve_columns
+from ppo_top.tui.draw.charts.curve_scale import curve_scale
 from ppo_top.tui.draw.charts.panel_plot import draw_panel_plot
 from ppo_top.tui.draw.error_box import draw_or_error
 from ppo_top.tui.graphics import sparkline
@@ -282,4 +283,5 @@ def _one_line(
 
 def _bars(snap: Snapshot, view: RunView, track: PanelTrack, room: int) -> StyledLine:
     columns = curve_columns(snap, view, track, room)
-    return sparkline.draw_bars(columns.extents, columns.styles, track.healthy_range, snap.symbols)
+    scale = curve_scale(snap, view, track)
+    return sparkline.draw_bars(columns.extents, columns.styles, snap.symbols, scale)

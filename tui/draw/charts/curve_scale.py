@@ -1,0 +1,61 @@
+"""The axis of a metric: one for its sparkline and its charts, whatever their width."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ppo_top.catalogue import concept
+from ppo_top.rules.engine.ranges import HealthyRange
+from ppo_top.tui.draw.charts.curve_columns import step_bounds
+from ppo_top.tui.draw.charts.overlaid_curves import other_curves
+from ppo_top.tui.draw.charts.step_axis import StepRange
+from ppo_top.tui.graphics.sparkline import Scale, choose_scale, extents_between
+from ppo_top.tui.state.snapshot import Snapshot
+from ppo_top.views.downsample import Extent, bucket_extents, stride, window_extents
+from ppo_top.views.run_view import PanelTrack, RunView
+
+MAX_SAMPLES = 240
+"""An axis is chosen from so many equal parts of the rows; of fewer rows, from each of them."""
+
+WHOLE_GROUPS = ("Reward", "Exploration")
+"""Metrics whose extremes are levels, not spikes: where they began, and where they fell from."""
+
+
+def curve_scale(
+    snap: Snapshot, view: RunView, track: PanelTrack, shared: StepRange | None = None
+) -> Scale:
+    """The axis of a track, and of other runs' where they share an axis of steps.
+
+    Spikes are off the scale, but not those of metrics whose extremes are levels.
+    """
+    if shared is None:
+        samples = _samples_of_rows(snap, view, track)
+    else:
+        samples = _samples_of_steps(snap, view, track, shared)
+    goal = HealthyRange(None, track.goal, "", "") if track.goal is not None else None
+    whole = concept(track.track.concept).group in WHOLE_GROUPS
+    return choose_scale(samples, goal or track.healthy_range, whole=whole)
+
+
+def _samples_of_rows(snap: Snapshot, view: RunView, track: PanelTrack) -> Sequence[Extent]:
+    """The extremes of a track in the rows shown."""
+    first, last = snap.window or (0, view.row or 0)
+    rows = last - first + 1
+    pyramid = snap.drawing_cache.pyramid_for(track.track)
+    pyramid.grow()
+    if snap.window is not None:
+        size = stride(rows, min(rows, MAX_SAMPLES))
+        return window_extents(pyramid, track.track.rows, first, last, size)
+    size = stride(rows, MAX_SAMPLES, snap.is_growing) if rows > MAX_SAMPLES else 1.0
+    return bucket_extents(pyramid, track.track.rows, last, size)
+
+
+def _samples_of_steps(
+    snap: Snapshot, view: RunView, track: PanelTrack, steps: StepRange
+) -> Sequence[Extent]:
+    """The extremes of a track and of the same metric in other runs, by equal ranges of steps."""
+    first, last = snap.window or (0, view.row or 0)
+    bounds = step_bounds(view.timeline, steps, MAX_SAMPLES, first, last)
+    own = extents_between(track.track, snap.drawing_cache.pyramid_for(track.track), bounds)
+    others = other_curves(snap, steps, track.track.concept, MAX_SAMPLES)
+    return [*own, *(extent for other in others for extent in other.extents)]
