@@ -11,7 +11,10 @@ from ppo_top.cli.completion import Argument
 EXIT_CODES = (
     ("0", "no open finding at or above --fail-on; other commands: success"),
     ("1", "check: at least one such finding is open"),
-    ("2", "could not check: wrong usage, no such path, nothing readable"),
+    (
+        "2",
+        "could not check, or not all of it: wrong usage, no such path, a log that cannot be opened",
+    ),
 )
 FILES = (
     ("DIRECTORY/ppo-top.toml", "settings next to the logs"),

@@ -275,10 +275,17 @@ class Follower:
     @property
     def problems(self) -> list[str]:
         """What could not be read or watched, one line each; may be called from any thread."""
-        found = self._discovery.problems.copy().items()
-        lines = [f"{shown_path(path)}: {problem}" for path, problem in found]
-        lines += [*self._logs.problems(), *mirror_problems()]
+        lines = [*self._unread_folders(), *self._logs.problems(), *mirror_problems()]
         return lines + ([self._watcher.problem] if self._watcher.problem else [])
+
+    @property
+    def unread(self) -> list[str]:
+        """What lies below the paths and could not be read, one line each."""
+        return [*self._unread_folders(), *self._logs.unreadable(), *mirror_problems()]
+
+    def _unread_folders(self) -> list[str]:
+        found = self._discovery.problems.copy().items()
+        return [f"{shown_path(path)}: {problem}" for path, problem in found]
 
     def close(self) -> None:
         """Stop the threads and close what is open."""

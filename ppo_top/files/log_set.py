@@ -234,8 +234,13 @@ class LogSet:
         return dict.fromkeys(os.path.dirname(reader.tail.path) for reader in readers)
 
     def problems(self) -> list[str]:
+        """What cannot be read, and named files that are no logs, one line each."""
+        return self._rejected.problems + self._unreadable_logs()
+
+    def unreadable(self) -> list[str]:
         """What cannot be read, one line each."""
+        return self._rejected.unreadable + self._unreadable_logs()
+
+    def _unreadable_logs(self) -> list[str]:
         tails = [reader.tail for reader in self if reader.tail.problem]
-        return self._rejected.problems + [
-            f"{shown_path(tail.path)}: {tail.problem}" for tail in tails
-        ]
+        return [f"{shown_path(tail.path)}: {tail.problem}" for tail in tails]

@@ -33,8 +33,17 @@ class _RejectedFile(NamedTuple):
     crc: int
     head_length: int
     reason: str
-    is_problem: bool
-    """Whether its user named it, or it cannot be read."""
+    is_unreadable: bool
+
+    @property
+    def is_problem(self) -> bool:
+        """Whether its user named it, or it cannot be read."""
+        return self.found.is_explicit or self.is_unreadable
+
+    @property
+    def line(self) -> str:
+        """What is said of it."""
+        return f"{shown_path(self.found.path)}: {self.reason}"
 
 
 class RejectedFiles:
@@ -50,14 +59,13 @@ class RejectedFiles:
         """whether a file came or went since this was last set to False"""
 
     def add(self, found: FoundFile, tail: Tail) -> None:
-        """Remember a file as it is now; it is a problem if the user named it."""
+        """Remember a file as it is now."""
         reason = tail.problem or (PICKLE if is_pickle(tail.head) else NOT_A_LOG)
-        is_problem = found.is_explicit or bool(tail.problem)
         if len(self._files) < MAX_REJECTED_FILES:
             self.has_changed = True
             crc, length = zlib.crc32(tail.head), len(tail.head)
             self._files[found.path] = _RejectedFile(
-                found, tail.stamp, crc, length, reason, is_problem
+                found, tail.stamp, crc, length, reason, bool(tail.problem)
             )
 
     def remove(self, path: str) -> None:
@@ -96,8 +104,12 @@ class RejectedFiles:
 
         May be called from another thread.
         """
-        files = self._files.copy().items()
-        return [f"{shown_path(path)}: {known.reason}" for path, known in files if known.is_problem]
+        return [known.line for known in self._files.copy().values() if known.is_problem]
+
+    @property
+    def unreadable(self) -> list[str]:
+        """Those that cannot be read, one line each."""
+        return [known.line for known in self._files.copy().values() if known.is_unreadable]
 
 
 def _stamp_if_unchanged(known: _RejectedFile) -> FileStamp | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ppo_top.model import Severity
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.reports.overview import OutputStyle, overview
@@ -16,7 +18,7 @@ from ppo_top.output.reports.run_report import (
 from ppo_top.output.standard_output import discard_stdout
 
 EXIT_OK, EXIT_FINDINGS, EXIT_ERROR = 0, 1, 2
-"""Exit codes: no finding at or above the threshold; at least one; could not check."""
+"""Exit codes: no finding at or above the threshold; at least one; could not check, or not all."""
 
 
 def answer_parts(style: OutputStyle) -> list[str]:
@@ -29,13 +31,15 @@ def answer_parts(style: OutputStyle) -> list[str]:
 class Answer(NamedTuple):
     """Reports, worst first, lines on what could not be read, and how many files gave nothing.
 
-    `unopened_folders`: in how many all logs were too old to be opened (`--active`).
+    `unopened_folders`: in how many all logs were too old to be opened (`--active`). `unread`: lines
+    on what was asked for and could not be opened; they are problems, too.
     """
 
     reports: list[RunReport]
     problems: list[str]
     passed_over: int = 0
     unopened_folders: int = 0
+    unread: Sequence[str] = ()
 
 
 def print_answer(answer: Answer, fail_on: Severity, style: OutputStyle) -> int:
@@ -49,25 +53,32 @@ def print_answer(answer: Answer, fail_on: Severity, style: OutputStyle) -> int:
 
 def answer_text(answer: Answer, fail_on: Severity, style: OutputStyle) -> str:
     """What `check` prints in a style; its last line has no line break."""
-    reports = with_remarks(answer.reports)
+    reports, unread = with_remarks(answer.reports), answer.unread
     if style.format == "text":
-        return overview(reports, answer.passed_over, style)
+        return overview(reports, answer.passed_over, style, unread)
     if style.format == "json":
-        return report_json(reports, answer.problems, answer.unopened_folders)
+        return report_json(reports, answer.problems, answer.unopened_folders, unread)
     if style.format == "markdown":
         from ppo_top.output.reports.markdown_report import markdown_report
 
-        return markdown_report(reports)
+        return markdown_report(reports, unread)
     if style.format == "github":
         from ppo_top.output.reports.github_annotations import github_annotations
 
-        return github_annotations(reports, fail_on)
+        return github_annotations(reports, fail_on, unread)
     from ppo_top.output.reports.junit_report import junit_report
 
-    return junit_report(reports, fail_on)
+    return junit_report(reports, fail_on, unread)
 
 
 def answer_code(answer: Answer, fail_on: Severity) -> int:
     """The exit code of `check`: whether a finding at or above a severity is open in some run."""
     bad = any(report.summary.severity >= fail_on for report in answer.reports)
-    return EXIT_FINDINGS if bad else EXIT_OK
+    return exit_code(bad, answer.unread)
+
+
+def exit_code(is_bad: bool, unread: Sequence[str]) -> int:
+    """What is bad is bad whatever else there is; what is not may be so in a log nobody read."""
+    if is_bad:
+        return EXIT_FINDINGS
+    return EXIT_ERROR if unread else EXIT_OK

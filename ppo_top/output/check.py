@@ -86,10 +86,11 @@ def judge_paths(
         reporter.add_remembered(loader.session.runs.values())
         runs = list(loader.session.runs.values())
         files = sum(each.reason != UNASKED_NOTEBOOK for each in loader.passed_over())
-        if cache is not None:
+        if cache is not None and not loader.unread:
             _remember(cache, scope, paths, loader, runs, files)
         in_order = sorted(map(reporter.report, runs), key=lambda each: each.rank)
-        return Answer(in_order, loader.problems, files, loader.unopened_folders)
+        counted = files, loader.unopened_folders
+        return Answer(in_order, loader.problems, *counted, loader.unread)
 
 
 def _remember(

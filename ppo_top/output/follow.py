@@ -15,7 +15,7 @@ from typing import Any, TextIO
 from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Severity, State, Status
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.output.answers import EXIT_ERROR, EXIT_FINDINGS, EXIT_OK
+from ppo_top.output.answers import EXIT_ERROR, EXIT_OK, exit_code
 from ppo_top.output.colour import coloured
 from ppo_top.output.hooks import Hooks
 from ppo_top.output.reports.json_report import finding_object
@@ -44,11 +44,10 @@ FOLLOW_INTERVAL_S = 2.0
 """Longest wait between two checks when no file event arrives."""
 
 
-def exit_code(runs: Iterable[Run], fail_on: Severity) -> int:
-    """1 if a finding at or above the threshold is open at the end of a run."""
+def is_bad(runs: Iterable[Run], fail_on: Severity) -> bool:
+    """Whether a finding at or above the threshold is open at the end of a run."""
     open_now = (each for run in runs for each in run.findings if each.cleared is None)
-    bad = any(finding.severity >= fail_on for finding in open_now)
-    return EXIT_FINDINGS if bad else EXIT_OK
+    return any(finding.severity >= fail_on for finding in open_now)
 
 
 class Beat:
@@ -248,7 +247,7 @@ def follow(
         _look_until_unread(follower, session, report, after_look)
         return EXIT_OK
     except KeyboardInterrupt:
-        return exit_code(session.runs.values(), fail_on)
+        return exit_code(is_bad(session.runs.values(), fail_on), follower.unread)
     except BrokenPipeError:
         discard_stdout()  # what is left in its buffer
         return EXIT_OK

@@ -211,6 +211,11 @@ class Loader:
         """In how many folders all logs are too old to be opened."""
         return self._follower.file_counts()[1]
 
+    @property
+    def unread(self) -> list[str]:
+        """What lies below the paths and could not be read, one line each."""
+        return [clean(line) for line in self._follower.unread]
+
     def listing(self) -> Listing | None:
         """What was looked at; None if any of it may have changed since (`Follower.listing`)."""
         return self._follower.listing()

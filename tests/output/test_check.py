@@ -241,26 +241,51 @@ def test_a_damaged_file_costs_only_what_is_damaged(
     assert abs(problem["offset"] - middle) < 200
 
 
-def test_an_unreadable_file_is_reported_and_the_rest_is_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One file without permission does not hide its neighbours."""
+@pytest.fixture
+def one_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The log of a healthy run, and one beside it without permission, as for everybody but root."""
     shutil.copytree(DEMO_LOGS_FOLDER / "sb3_cartpole", tmp_path / "run")
     closed, opens = tmp_path / "run" / "progress.csv", os.open
     closed.chmod(0)
 
     def refusing(path: str, *how: int) -> int:
-        if path == str(closed):  # as it is for everybody but root
+        if path == str(closed):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
         return opens(path, *how)
 
     monkeypatch.setattr(os, "open", refusing)
-    assert main(["check", str(tmp_path)]) == 0
+    return closed
+
+
+def test_an_unreadable_file_is_reported_and_the_rest_is_read(
+    one_unreadable: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One file without permission does not hide its neighbours, nor is it hidden by them."""
+    runs, line = str(one_unreadable.parents[1]), f"{one_unreadable}: cannot read: permission denied"
+    assert main(["check", runs]) == 2
     said = capsys.readouterr()
-    assert said.err == f"ppo-top: {closed}: cannot read: permission denied\n"
+    assert said.err == f"ppo-top: {line}\n"
     assert said.out.startswith("✓ run: healthy")
-    _, found = run_json(capsys, str(tmp_path))
-    assert found["problems"] == [f"{closed}: cannot read: permission denied"]
+    assert said.out.endswith(f"\nnot judged: {line}\n")
+    code, found = run_json(capsys, runs)
+    assert (code, found["problems"], found["unread"]) == (2, [line], [line])
+    told = {}
+    for name in ("github", "junit", "markdown"):
+        assert main(["check", runs, "--format", name]) == 2
+        told[name] = capsys.readouterr().out
+    assert f"::error title=ppo-top::not judged: {line}\n" in told["github"]
+    assert 'tests="2" failures="0" errors="1"' in told["junit"]
+    assert f'<error type="unread" message="{line}"/>' in told["junit"]
+    assert "- not judged" in told["markdown"]
+
+
+def test_what_is_critical_is_so_whatever_else_cannot_be_read(
+    one_unreadable: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Code 1 is certain; code 2 says that there may be worse than what was read."""
+    copy_of("torch_cartpole_lr", one_unreadable.parents[1] / "sick")
+    assert main(["check", str(one_unreadable.parents[1])]) == 1
+    assert "not judged: " in capsys.readouterr().out
 
 
 def test_an_amber_mark_says_which_value_is_out_of_its_range(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ppo_top.model import Severity
-from ppo_top.output.reports.overview import counted_runs
+from ppo_top.output.reports.overview import counted_runs, unread_lines
 from ppo_top.output.reports.reported_findings import ReportedFinding, open_reported
 from ppo_top.output.reports.run_report import RunReport
 from ppo_top.text.format import clean
@@ -19,8 +19,12 @@ MAX_CHARS = 2_000
 """Of a message: longer ones are cut."""
 
 
-def github_annotations(reports: Sequence[RunReport], fail_on: Severity) -> str:
+def github_annotations(
+    reports: Sequence[RunReport], fail_on: Severity, unread: Sequence[str] = ()
+) -> str:
     """An annotation a finding that is more than information, then one that counts the runs.
+
+    What could not be read is an error, and the first: nothing else says why the job failed.
 
     Findings at or above `fail_on` are errors, the others warnings. The worst of each run come
     before the second of any.
@@ -31,7 +35,8 @@ def github_annotations(reports: Sequence[RunReport], fail_on: Severity) -> str:
         for place, each in enumerate(open_reported(report))
         if each.severity > Severity.INFO
     ]
-    lines = [line for _, _, line in sorted(found, key=lambda entry: entry[:2])]
+    lines = [_command("error", "ppo-top", line) for line in unread_lines(unread)]
+    lines += [line for _, _, line in sorted(found, key=lambda entry: entry[:2])]
     return "\n".join([*lines, _command("notice", "ppo-top", counted_runs(reports))])
 
 

@@ -18,16 +18,19 @@ from ppo_top.text.format import clean
 NOT_JUDGED = (Verdict.UNJUDGED, Verdict.WARMING_UP)
 
 
-def junit_report(reports: Sequence[RunReport], fail_on: Severity) -> str:
+def junit_report(
+    reports: Sequence[RunReport], fail_on: Severity, unread: Sequence[str] = ()
+) -> str:
     """A test case fails with the findings at or above `fail_on` that are open at its end.
 
-    A run that is not judged yet is skipped. Milder findings and what is known of the run are the
-    output of its test case.
+    What could not be read is a case that ends in an error, a run that is not judged yet is skipped.
+    Milder findings and what is known of the run are the output of its test case.
     """
     cases = ["".join(_test_case(report, fail_on)) for report in reports]
     failed = sum("<failure " in case for case in cases)
     skipped = sum("<skipped " in case for case in cases)
-    counts = f'tests="{len(reports)}" failures="{failed}" errors="0"'
+    cases += map(_unread_case, unread)
+    counts = f'tests="{len(cases)}" failures="{failed}" errors="{len(unread)}"'
     return "\n".join(
         [
             '<?xml version="1.0" encoding="UTF-8"?>',
@@ -54,6 +57,12 @@ def _test_case(report: RunReport, fail_on: Severity) -> Iterator[str]:
     lines = [run_facts(report), *report.remarks]
     output = [_text(line) for line in lines] + [_findings_text(rest)] * bool(rest)
     yield "<system-out>" + "\n".join(output) + "</system-out></testcase>"
+
+
+def _unread_case(line: str) -> str:
+    words = _text(line)
+    error = f'<error type="unread" message="{words}"/>'
+    return f'<testcase classname="ppo-top.unread" name="{words}">{error}</testcase>'
 
 
 def _findings_text(findings: Sequence[ReportedFinding]) -> str:

@@ -11,7 +11,13 @@ from collections.abc import Iterator, Sequence
 
 from ppo_top.catalogue import concept
 from ppo_top.model import Status
-from ppo_top.output.reports.overview import MAX_BRIEFS, MAX_CALM_ROWS, counted_runs, run_facts
+from ppo_top.output.reports.overview import (
+    MAX_BRIEFS,
+    MAX_CALM_ROWS,
+    counted_runs,
+    run_facts,
+    unread_lines,
+)
 from ppo_top.output.reports.reported_findings import (
     ReportedFinding,
     ReportedValue,
@@ -39,12 +45,16 @@ _REFERENCE = re.compile(r"[@#](?=\w)")
 """`@name` notifies somebody and `#12` links to an issue, also where a backslash stands before."""
 
 
-def markdown_report(reports: Sequence[RunReport]) -> str:
+def markdown_report(reports: Sequence[RunReport], unread: Sequence[str] = ()) -> str:
     """Of one run its whole report; of several, worst first, a table and what is wrong with each."""
     if len(reports) == 1:
-        return "\n".join(_run_lines(reports[0], "##"))
-    notable = [each for each in reports if each.is_notable][:MAX_BRIEFS]
-    parts = ["\n".join(_table_lines(reports)), *("\n".join(_brief_lines(each)) for each in notable)]
+        parts = ["\n".join(_run_lines(reports[0], "##"))]
+    else:
+        notable = [each for each in reports if each.is_notable][:MAX_BRIEFS]
+        briefs = ("\n".join(_brief_lines(each)) for each in notable)
+        parts = ["\n".join(_table_lines(reports)), *briefs]
+    if unread:
+        parts.append("\n".join(f"- {markdown_text(line)}" for line in unread_lines(unread)))
     return "\n\n".join(parts)
 
 

@@ -45,10 +45,19 @@ class OutputStyle(NamedTuple):
 PLAIN, JSON = OutputStyle(), OutputStyle("json")
 
 
-def overview(reports: Sequence[RunReport], passed_over: int = 0, style: OutputStyle = PLAIN) -> str:
+MAX_UNREAD = 5
+"""Logs that could not be read are named in a summary; any more are counted."""
+
+
+def overview(
+    reports: Sequence[RunReport],
+    passed_over: int = 0,
+    style: OutputStyle = PLAIN,
+    unread: Sequence[str] = (),
+) -> str:
     """Of one run its report; of several, worst first, what is wrong with each, then a table.
 
-    `passed_over` is the number of files that gave nothing.
+    `passed_over` is the number of files that gave nothing, `unread` what could not be opened.
     """
     if len(reports) == 1:
         parts = [_report_text(reports[0], style)]
@@ -56,6 +65,7 @@ def overview(reports: Sequence[RunReport], passed_over: int = 0, style: OutputSt
         parts = [*_texts(reports, style), "\n".join(_table_lines(reports, style))]
     if passed_over and not style.verbose:
         parts[-1] += f"\n{plural(passed_over, 'file')} passed over: -v says which, and why"
+    parts[-1] += "".join(f"\n{line}" for line in unread_lines(unread))
     text = "\n\n".join(parts)
     return coloured(text) if style.colour else text
 
@@ -147,6 +157,13 @@ def _table_lines(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[s
         if ":" in path or Path(path).exists():  # the logs of a run may be files of one name
             hint += f", or of one run `ppo-top check {shlex.quote(clean(path))}`"
         yield hint
+
+
+def unread_lines(unread: Sequence[str]) -> Iterator[str]:
+    """What the verdict says nothing of, because it could not be opened."""
+    yield from (f"not judged: {line}" for line in unread[:MAX_UNREAD])
+    if len(unread) > MAX_UNREAD:
+        yield f"not judged: {len(unread) - MAX_UNREAD:,} more that cannot be read"
 
 
 def counted_runs(reports: Sequence[RunReport]) -> str:

@@ -142,11 +142,18 @@ class RunReport(NamedTuple):
 
 
 def report_json(
-    runs: Iterable[RunReport], problems: Sequence[str] = (), unopened_folders: int = 0
+    runs: Iterable[RunReport],
+    problems: Sequence[str] = (),
+    unopened_folders: int = 0,
+    unread: Sequence[str] = (),
 ) -> str:
     """The object for several runs, what could not be read, and how many folders were left out."""
     first: dict[str, Any] = {"schema": SCHEMA_VERSION, "version": __version__}
-    left_out = {"problems": list(problems), "unopened_folders": unopened_folders}
+    left_out = {
+        "problems": list(problems),
+        "unread": list(unread),
+        "unopened_folders": unopened_folders,
+    }
     head = json.dumps(first | left_out)[:-1]
     return f'{head}, "runs": [{", ".join(map(_run_json, runs))}]}}'
 

@@ -312,8 +312,8 @@ def test_a_level_that_a_reward_fell_from_is_on_its_axis_at_every_width(
         rows.append(f"{number * 512},{reward},{90 if number == 1 else 1 + number % 5 / 10}")
     (tmp_path / "progress.csv").write_text("\n".join(rows) + "\n")
     drawn = drawn_text(make_ui_state(tmp_path), cells, 36)
-    reward = next(row for row in drawn if re.search(r"^ \S reward  ", row))
+    listed = next(row for row in drawn if re.search(r"^ \S reward  ", row))
     value_loss = next(row for row in drawn if re.search(r"^ \S value loss  ", row))
-    assert re.search(r"█[▂-█]*▁▁▁▁▁▁", reward) and "↑" in value_loss
+    assert re.search(r"█[▂-█]*▁▁▁▁▁▁", listed) and "↑" in value_loss
     title = next(at for at, row in enumerate(drawn) if row.startswith("reward "))
     assert re.search(r"\b27\.5\b|\b28\b", drawn[title + 1])
