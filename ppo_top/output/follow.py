@@ -30,7 +30,7 @@ from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.text.format import clean, count
 from ppo_top.text.marks import MARKS
-from ppo_top.views.open_findings import explaining_rules
+from ppo_top.views.open_findings import FindingKey, explained_findings, finding_key
 
 MAX_PROBLEM_LINES = 1_000
 """Problems printed per session, each once."""
@@ -78,7 +78,7 @@ class ChangeReporter:
     def __init__(self, session: Session, emit: Callable[[RunEvent], None]) -> None:
         self._session = session
         self._emit = emit
-        self._reported_findings: dict[str, dict[tuple[str, int], EmittedFinding]] = {}
+        self._reported_findings: dict[str, dict[FindingKey, EmittedFinding]] = {}
         """By run; then by rule and the row since which it is found."""
         self._reported_states: dict[str, tuple[State, RunEvent]] = {}
 
@@ -118,15 +118,14 @@ class ChangeReporter:
         """
         reported = self._reported_findings.setdefault(run.id, {})
         is_live = self._reported_states[run.id][0] is State.LIVE
-        open_now = [(each, each.severity) for each in run.findings if each.cleared is None]
-        explained = explaining_rules(open_now)
-        new_first = sorted(run.findings, key=lambda finding: _key(finding) in reported)
+        explained = explained_findings(run)
+        new_first = sorted(run.findings, key=lambda finding: finding_key(finding) in reported)
         for finding in new_first:  # what is part of a diagnosis is told after it
             if not (is_live and finding.rule == "crashed" and TRACEBACK in finding.message):
                 self._report_finding(run, finding, reported, explained)
         if len(reported) > len(run.findings):
-            open_rules = {each.rule for each, _ in open_now}
-            here = set(map(_key, run.findings))
+            open_rules = {each.rule for each in run.findings if each.cleared is None}
+            here = set(map(finding_key, run.findings))
             for key in [each for each in reported if each not in here]:
                 event = reported.pop(key).event
                 if event is not None and key[0] not in open_rules:
@@ -136,11 +135,12 @@ class ChangeReporter:
         self,
         run: Run,
         finding: Finding,
-        reported: dict[tuple[str, int], EmittedFinding],
-        explained: Mapping[str, str],
+        reported: dict[FindingKey, EmittedFinding],
+        explained: Mapping[FindingKey, str],
     ) -> None:
-        key, is_open = _key(finding), finding.cleared is None
-        explained_by = explained.get(finding.rule) if is_open else None
+        key = finding_key(finding)
+        explained_by = explained.get(key)
+        is_open = finding.cleared is None or explained_by is not None
         before = reported.get(key)
         seen = before and (before.severity, before.explained_by, before.event is not None)
         if seen == (finding.severity, explained_by, is_open):
@@ -148,17 +148,11 @@ class ChangeReporter:
         fields = {"run": run.name, "path": run.path, "axis": run.timeline.axis}
         was_open = before is not None and before.event is not None
         event = "cleared" if not is_open else "changed" if was_open else "opened"
-        emitted = {"event": event, **fields, **finding_object(finding, run)}
-        emitted["explained_by"] = explained_by
+        emitted = {"event": event, **fields, **finding_object(finding, run, explained)}
         if before is not None and event == "changed":
             emitted["was"] = {"severity": before.severity.word, "explained_by": before.explained_by}
         reported[key] = EmittedFinding(finding.severity, explained_by, emitted if is_open else None)
         self._emit(emitted)
-
-
-def _key(finding: Finding) -> tuple[str, int]:
-    """What a finding is known by; that of which it is part may move the row since which it is."""
-    return finding.rule, finding.opened.row
 
 
 def report_new_problems(

@@ -62,7 +62,7 @@ def gather_members(
     older. The diagnosis holds since then, or since the first that it is `dated_by`.
     """
     wanted = frozenset(members)
-    found = [f for f in findings if f.rule in wanted and _overlaps(f, diagnosis)]
+    found = [f for f in findings if f.rule in wanted and overlaps(f, diagnosis)]
     if not found:
         return
     found.sort(key=lambda finding: _fault_mark(finding).row)
@@ -90,7 +90,7 @@ def first_member(
 ) -> Finding | None:
     """The first finding of some rules that a diagnosis explains: at warn or above, if one is."""
     wanted = [f for f in findings if f.rule in diagnosis.members and f.rule in rules]
-    found = [finding for finding in wanted if _overlaps(finding, diagnosis)]
+    found = [finding for finding in wanted if overlaps(finding, diagnosis)]
     return min(found, key=lambda f: (f.severity < WARN, _fault_mark(f).row), default=None)
 
 
@@ -105,7 +105,7 @@ def _fault_mark(finding: Finding) -> Mark:
     return next((change.mark for change in later if change.severity >= WARN), finding.since)
 
 
-def _overlaps(finding: Finding, diagnosis: Finding) -> bool:
+def overlaps(finding: Finding, diagnosis: Finding) -> bool:
     """Open at the same time as the diagnosis, or cleared at most three rows before it."""
     ended = finding.cleared
     return ended is None or ended.row >= diagnosis.opened.row - 3

@@ -9,6 +9,7 @@ from ppo_top.catalogue import concept
 from ppo_top.model import NO_STEP, Axis, Finding, RowKind, Severity, open_at
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.book import BY_ID
+from ppo_top.rules.evidence import overlaps
 from ppo_top.runs.run import Run
 from ppo_top.text.format import (
     dated,
@@ -131,6 +132,41 @@ def explaining_rules(open_now: Iterable[tuple[Finding, Severity]]) -> dict[str, 
     }
 
 
+FindingKey = tuple[str, int]
+
+
+def finding_key(finding: Finding) -> FindingKey:
+    """What a finding is known by; that of which it is part may move the row since which it is."""
+    return finding.rule, finding.opened.row
+
+
+def parts_of_open(findings: Iterable[Finding], row: int) -> dict[FindingKey, str]:
+    """The findings that had cleared by a row but are part of a diagnosis that is open there, or of
+    such a part; and the rule of what they are part of.
+
+    A policy that is frozen has no large updates any more: that is no recovery from them.
+    """
+    every = list(findings)
+    cleared = [f for f in every if f.cleared is not None and f.cleared.row <= row]
+    holders = [finding.as_of(row) for finding, _ in open_at(every, row)]
+    taken_in: dict[FindingKey, str] = {}
+    for holder in holders:  # grows
+        parts = [f for f in cleared if f.rule in holder.members and overlaps(f, holder)]
+        new = [f for f in parts if finding_key(f) not in taken_in]
+        taken_in |= {finding_key(f): holder.rule for f in new}
+        holders += new
+    return taken_in
+
+
+def explained_findings(run: Run) -> dict[FindingKey, str]:
+    """At the end of a run, the rule of the open diagnosis that each finding is a part of."""
+    row = len(run.timeline)
+    open_now = open_at(run.findings, row)
+    rules = explaining_rules(open_now)
+    found = {finding_key(f): rules[f.rule] for f, _ in open_now if f.rule in rules}
+    return found | parts_of_open(run.findings, row)
+
+
 def _worst_first(opened: OpenFinding) -> tuple[int, bool, int]:
     """By severity, then diagnoses before single rules, then the oldest first."""
     return -opened.severity, not opened.finding.members, opened.finding.since.row
@@ -163,10 +199,14 @@ def _value_now(run: Run, finding: Finding, row: int) -> str:
 
 
 def cleared_findings(run: Run, row: int) -> tuple[Finding, ...]:
-    """The findings that had cleared by a row, the newest first, without those that never held."""
+    """The findings that had cleared by a row, the newest first, without those that never held.
+
+    What an open diagnosis has taken in is not over.
+    """
+    taken_in = parts_of_open(run.findings, row)
     cleared = [
         (f.cleared.row, f)
         for f in run.findings
-        if f.cleared and f.opened.row < f.cleared.row <= row
+        if f.cleared and f.opened.row < f.cleared.row <= row and finding_key(f) not in taken_in
     ]
     return tuple(f for _, f in sorted(cleared, key=lambda pair: -pair[0]))

@@ -113,6 +113,18 @@ def test_the_json_keeps_its_contract(capsys: pytest.CaptureFixture[str]) -> None
         assert len(finding["try"]) >= 2 or finding["severity"] in ("info", "watch")
 
 
+def test_what_a_diagnosis_has_taken_in_is_not_resolved(capsys: pytest.CaptureFixture[str]) -> None:
+    """The updates are no longer too large, as the policy they froze cannot move any more."""
+    log = str(DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2")
+    _, found = run_json(capsys, log)
+    findings = {each["rule"]: each for each in only(found)["findings"]}
+    swallowed = findings["updates-too-large"]
+    assert swallowed["cleared_step"] and swallowed["explained_by"] == "policy-collapsed"
+    assert findings["policy-collapsed"]["explained_by"] is None
+    main(["check", log])
+    assert "[updates-too-large]" not in capsys.readouterr().out
+
+
 def test_metrics_say_what_a_row_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An SB3 reward is a mean of 100 episodes; its noise is told, whatever its trend."""
     rows = [f"{1000 * i},{10 * i + (3 if i % 2 else -3)},5" for i in range(1, 40)]

@@ -145,6 +145,22 @@ def test_a_finding_is_opened_once_and_before_what_is_part_of_it(tmp_path: Path) 
     assert "policy-collapsed" in open_now
 
 
+def test_what_a_diagnosis_takes_in_does_not_clear(tmp_path: Path) -> None:
+    """A policy that is frozen has no large updates any more: that is no recovery from them."""
+    lines = (DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2" / "stdout.log").read_text().splitlines(True)
+    log = tmp_path / "run" / "stdout.log"
+    log.parent.mkdir()
+    read, events = changes(tmp_path)
+    for end in range(15, len(lines) + 15, 15):
+        log.write_text("".join(lines[:end]))
+        read()
+    last = {each["rule"]: each for each in events if "rule" in each}
+    assert last["policy-collapsed"]["event"] != "cleared"
+    for rule in ("learning-rate-too-high", "updates-too-large"):
+        assert last[rule]["event"] != "cleared"
+        assert last[rule]["explained_by"] == "policy-collapsed"
+
+
 def test_follow_prints_how_a_finished_run_ended(tmp_path: Path) -> None:
     """It started, and it died: two lines, each with the local time."""
     shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_nan", tmp_path / "run")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ppo_top.model import NO_STEP, UNKNOWN_SAMPLE, Finding, Mark, Sample, Series, Status
@@ -13,6 +13,7 @@ from ppo_top.rules.engine.stats import Noise, noise_std
 from ppo_top.runs.run import Run
 from ppo_top.runs.sources.source import SourceState
 from ppo_top.views.judged_by import JudgedBy, judged_by
+from ppo_top.views.open_findings import FindingKey, explained_findings, finding_key
 from ppo_top.views.run_view import CheckRow, RunView
 
 IDENTITY_KEYS = ("name", "path", "producer", "family", "state", "state_text", "copy_of")
@@ -30,6 +31,7 @@ def run_json_text(run: Run, view: RunView) -> str:
 def run_object(run: Run, view: RunView) -> dict[str, Any]:
     """One run, as an element of `runs`."""
     config = sorted(run.evaluation.config.items())
+    explained = explained_findings(run)
     return {
         "name": view.name,
         "path": view.path,
@@ -54,7 +56,7 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
         "metrics": list(_metrics(run)),
         "checklist": [_check_row(row) for row in view.checklist],
         "open": [opened.finding.rule for opened in view.open_findings],
-        "findings": [finding_object(finding, run) for finding in run.findings],
+        "findings": [finding_object(each, run, explained) for each in run.findings],
         "problems": [
             {"path": source.key, "offset": problem.offset, "what": problem.message}
             for source in _ordered(run)
@@ -151,8 +153,10 @@ def _check_row(row: CheckRow) -> dict[str, Any]:
     }
 
 
-def finding_object(finding: Finding, run: Run) -> dict[str, Any]:
-    """A finding, as an element of `findings`."""
+def finding_object(
+    finding: Finding, run: Run, explained: Mapping[FindingKey, str]
+) -> dict[str, Any]:
+    """A finding, as an element of `findings`; `explained`: what open diagnoses explain."""
     tags = [run.profile.tags[name] for name in finding.concepts if name in run.profile.tags]
     return {
         "rule": finding.rule,
@@ -173,6 +177,7 @@ def finding_object(finding: Finding, run: Run) -> dict[str, Any]:
         "try": list(finding.remedies),
         "source": finding.source,
         "members": list(finding.members),
+        "explained_by": explained.get(finding_key(finding)),
     }
 
 
