@@ -30,6 +30,9 @@ SAME_VALUE = 0.2
 CRASHED = "crashed"
 """Need not be told beside a finding on the same line of the console, which says why it died."""
 
+SAYS_MORE = {"reward-wrong-way": "reward-never-moves"}
+"""Of a reward that is below its start it need not be told that it has not risen above it."""
+
 
 class OpenFinding(NamedTuple):
     """A finding as it was at a row, and for how many updates and seconds it had been open.
@@ -123,7 +126,8 @@ def explaining_rules(open_now: Iterable[tuple[Finding, Severity]]) -> dict[str, 
     last_words = next((finding.message for finding, _ in found if finding.rule == CRASHED), None)
     for finding, severity in found:
         says_why = finding.rule != CRASHED and finding.message == last_words
-        for rule in (*finding.members, *([CRASHED] if says_why else ())):
+        said = (SAYS_MORE.get(finding.rule, ""), CRASHED if says_why else "")
+        for rule in (*finding.members, *filter(None, said)):
             if rule not in explained or severity > explained[rule][0]:
                 explained[rule] = severity, finding.rule
     severities = {finding.rule: severity for finding, severity in found}

@@ -125,6 +125,21 @@ def test_what_a_diagnosis_has_taken_in_is_not_resolved(capsys: pytest.CaptureFix
     assert "[updates-too-large]" not in capsys.readouterr().out
 
 
+def test_a_reward_below_its_start_is_told_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """That it has not risen above its start goes without saying; the finding is in the JSON."""
+    rows = ["time/total_timesteps,rollout/ep_rew_mean,train/approx_kl"]
+    for number in range(1, 80):
+        reward = 20.0 + number % 3 if number <= 9 else 9.5 + number % 5 / 10
+        rows.append(f"{number * 512},{reward},0.01")
+    (tmp_path / "progress.csv").write_text("\n".join(rows) + "\n")
+    _, found = run_json(capsys, str(tmp_path), "--ended")
+    findings = {each["rule"]: each for each in only(found)["findings"]}
+    assert findings["reward-never-moves"]["explained_by"] == "reward-wrong-way"
+    assert only(found)["open"] == ["reward-wrong-way"]
+
+
 def test_metrics_say_what_a_row_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An SB3 reward is a mean of 100 episodes; its noise is told, whatever its trend."""
     rows = [f"{1000 * i},{10 * i + (3 if i % 2 else -3)},5" for i in range(1, 40)]
