@@ -13,10 +13,12 @@ MARKS = {
     Status.WARMING_UP: "·",
     Status.MISSING: "–",
 }
+COLOURLESS_MARKS = {**MARKS, Status.WATCH: "△"}
+"""Where the same mark is not amber once and orange once."""
 ASCII_MARKS = {
     Status.OK: "+",
     Status.INFO: "i",
-    Status.WATCH: "!",
+    Status.WATCH: "^",
     Status.WARN: "!",
     Status.CRIT: "X",
     Status.WARMING_UP: ".",

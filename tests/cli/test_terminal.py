@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
+from tests.support.screens import write_unhealthy_run
 from tests.support.tmux import Terminal
 
 pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
@@ -65,6 +66,30 @@ def test_the_first_page_stays_until_textual_takes_over(
 
     screen.wait_for(textual_runs)
     assert all("✗" in text for text in seen)
+
+
+@pytest.mark.parametrize(
+    ("variable", "option", "warned", "watched"),
+    [("NO_COLOR=1", "", "▲", "△"), ("TERM=vt100", "", "!", "^"), ("A=1", "--ascii", "!", "^")],
+)
+def test_without_colours_a_warning_and_what_is_watched_have_marks_of_their_own(
+    variable: str,
+    option: str,
+    warned: str,
+    watched: str,
+    tmp_path: Path,
+    terminal: Callable[[int, int], Terminal],
+) -> None:
+    """In the list there is nothing beside the mark that tells them apart."""
+    shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_entropy", tmp_path / "runs" / "warned")
+    log = tmp_path / "runs" / "watched" / "progress.csv"
+    write_unhealthy_run(log, updates=20, broken_from=99)
+    *rows, last = log.read_text().splitlines()
+    log.write_text("\n".join([*rows, last.replace(",0.008,", ",0.03,")]) + "\n")
+    screen = terminal(140, 30)
+    screen.type(f"export {variable}", "Enter")
+    start(screen, str(tmp_path / "runs"), *filter(None, [option]))
+    screen.wait_for(lambda text: f" {warned} warned " in text and f" {watched} watched " in text)
 
 
 def test_a_terminated_program_restores_the_terminal(

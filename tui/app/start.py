@@ -145,7 +145,8 @@ def _ui_state(
 ) -> UiState:
     from ppo_top.runs.session import Session
     from ppo_top.support.acknowledgements import Acknowledgements
-    from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS, UNICODE_SYMBOLS
+    from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS, COLOURLESS_SYMBOLS, UNICODE_SYMBOLS
+    from ppo_top.tui.graphics.theme import choose_theme
     from ppo_top.tui.state.ui_state import (
         FIRST_START_HINT,
         WAITING_FOR_INPUT_TEXT,
@@ -154,6 +155,8 @@ def _ui_state(
     )
 
     ascii_only = options.ascii or settings.ascii or not _supports_unicode()
+    is_coloured = choose_theme(options.theme or settings.theme).name != "none"
+    signs = UNICODE_SYMBOLS if is_coloured else COLOURLESS_SYMBOLS
     ui = UiState(
         session=Session(settings, memory=memory, parallel=True),
         acknowledgements=Acknowledgements(paths),
@@ -161,7 +164,7 @@ def _ui_state(
         paths=paths,
         waiting_text=WAITING_TEXT.format(watched=watched) if paths else WAITING_FOR_INPUT_TEXT,
         replay=options.replay,
-        symbols=ASCII_SYMBOLS if ascii_only else UNICODE_SYMBOLS,
+        symbols=ASCII_SYMBOLS if ascii_only else signs,
     )
     ui.toast = _first_toast(settings, ui.acknowledgements.path, FIRST_START_HINT)
     return ui

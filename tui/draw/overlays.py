@@ -164,7 +164,8 @@ STATUS_LEGEND = (
     (Status.WARMING_UP, "too early to judge"),
     (Status.MISSING, "not logged, or undefined"),
     (Status.INFO, "for information"),
-    (Status.WARN, "watch or warn: outside the healthy range"),
+    (Status.WATCH, "watch: outside the healthy range"),
+    (Status.WARN, "warn: likely a problem"),
     (Status.CRIT, "critical"),
 )
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rich.cells import cell_len
 
 from ppo_top.model import State, Status
 from ppo_top.text.format import ASCII_FALLBACKS
-from ppo_top.text.marks import ASCII_MARKS, MARKS
+from ppo_top.text.marks import ASCII_MARKS, COLOURLESS_MARKS, MARKS
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +100,7 @@ UNICODE_SYMBOLS = Symbols(
     bar_todo="░",
 )
 
+COLOURLESS_SYMBOLS = replace(UNICODE_SYMBOLS, status=COLOURLESS_MARKS)
 ASCII_SYMBOLS = Symbols(
     status=ASCII_MARKS,
     state=_states("-", "*", "~", "#", "x", "o"),
