@@ -34,7 +34,5 @@ from ppo_top.model.verdicts import State as State
 from ppo_top.model.verdicts import Status as Status
 from ppo_top.model.verdicts import Verdict as Verdict
 from ppo_top.model.verdicts import count_verdicts as count_verdicts
-from ppo_top.model.verdicts import is_stalled_only as is_stalled_only
-from ppo_top.model.verdicts import shown_status as shown_status
 from ppo_top.model.verdicts import verdict_counts as verdict_counts
 from ppo_top.model.verdicts import worst_first as worst_first

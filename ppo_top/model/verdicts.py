@@ -87,6 +87,18 @@ class Verdict(OrderedWord):
         """The status with the same symbol and colour."""
         return _STATUS_OF.get(self) or Status(self.value)
 
+    def is_stalled_only(self, state: State) -> bool:
+        """Whether what is wrong with a run is that it is stalled, and nothing else."""
+        return state is State.STALLED and not self.is_trouble
+
+    def mark(self, state: State, *, watches: bool = False) -> Status:
+        """The mark of a run: one that is stalled is to be watched, however healthy it was.
+
+        So is one of which a value is out of its range (`watches`), as long as no finding says more.
+        """
+        is_watched = self.is_stalled_only(state) or (watches and not self.is_trouble)
+        return Status.WATCH if is_watched else self.status
+
 
 def count_verdicts(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
     """How many runs have each verdict, the worst first: what is counted wherever runs are."""
@@ -134,28 +146,19 @@ class State(OrderedWord):
     DIED = "died"
 
 
-def is_stalled_only(verdict: Verdict, state: State) -> bool:
-    """Whether what is wrong with a run is that it is stalled, and nothing else."""
-    return state is State.STALLED and not verdict.is_trouble
-
-
-def shown_status(verdict: Verdict, state: State) -> Status:
-    """The mark of a run: one that is stalled is to be watched, however healthy it was."""
-    return Status.WATCH if is_stalled_only(verdict, state) else verdict.status
-
-
 RunRank = tuple[int, bool, bool, float, str]
 
 
 def worst_first(
-    mark: Status, verdict: Verdict, state: State, last_change: float, name: str
+    verdict: Verdict, state: State, last_change: float, name: str, *, watches: bool = False
 ) -> RunRank:
     """Sort key of runs wherever they are listed: the worst mark first, where it is one of trouble.
 
     Of equal marks those that are only watched for a value come last. Then live ones, by name, for
     they write in turn; then the others, the newest first.
     """
+    mark = verdict.mark(state, watches=watches)
     trouble = mark.rank if mark.is_trouble else 0
-    is_watched = bool(trouble) and not shown_status(verdict, state).is_trouble
+    for_a_value = bool(trouble) and not verdict.mark(state).is_trouble
     is_live = state is State.LIVE
-    return -trouble, is_watched, not is_live, 0.0 if is_live else -last_change, name
+    return -trouble, for_a_value, not is_live, 0.0 if is_live else -last_change, name

@@ -204,4 +204,4 @@ class Session:
 def _rank(run: Run) -> RunRank:
     open_now = (finding.severity for finding in run.findings if finding.cleared is None)
     worst = max(open_now, default=Severity.INFO)
-    return worst_first(worst.status, worst.verdict, State.ENDED, run.last_change, run.name)
+    return worst_first(worst.verdict, State.ENDED, run.last_change, run.name)

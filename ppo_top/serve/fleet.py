@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from ppo_top.model import RunRank, State, shown_status, worst_first
+from ppo_top.model import RunRank, State, worst_first
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import StateFacts, state_facts, status_at
 from ppo_top.runs.run import Run
@@ -115,8 +115,7 @@ def _is_retired(run: ExportedRun, now: float, retire_s: float) -> bool:
 
 def _rank(run: ExportedRun) -> RunRank:
     facts = run.facts
-    mark = shown_status(facts.verdict, run.state)
-    return worst_first(mark, facts.verdict, run.state, facts.last_change or 0.0, run.path)
+    return worst_first(facts.verdict, run.state, facts.last_change or 0.0, run.path)
 
 
 def _with_own_paths(runs: Iterable[ExportedRun]) -> tuple[ExportedRun, ...]:

@@ -15,9 +15,7 @@ from ppo_top.model import (
     State,
     Status,
     Verdict,
-    is_stalled_only,
     open_at,
-    shown_status,
 )
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import LIVE, RunStatus, logged_status
@@ -83,12 +81,7 @@ class RunView(NamedTuple):
         """The mark of the headline: never that of a healthy run above a value out of its range, or
         of one that is stalled.
         """
-        return Status.WATCH if self.is_watched else shown_status(self.verdict, self.state)
-
-    @property
-    def is_watched(self) -> bool:
-        """Whether a value is out of its range in a run without a finding that says more."""
-        return not self.verdict.is_trouble and bool(self.watched)
+        return self.verdict.mark(self.state, watches=bool(self.watched))
 
     @property
     def watched(self) -> list[CheckRow]:
@@ -109,7 +102,9 @@ class RunView(NamedTuple):
     @property
     def outside_words(self) -> str:
         """Which values are out of their range in a run without a finding that says more."""
-        return f"{names([row.label for row in self.watched])} out of range" * self.is_watched
+        if self.verdict.is_trouble or not self.watched:
+            return ""
+        return f"{names([row.label for row in self.watched])} out of range"
 
 
 def make_run_view(
@@ -141,7 +136,7 @@ def make_run_view(
         state=shown.state,
         state_text=shown.text,
         verdict=worst,
-        headline=("Stalled; before: " if is_stalled_only(worst, shown.state) else "")
+        headline=("Stalled; before: " if worst.is_stalled_only(shown.state) else "")
         + _headline(run, at, opened, rows),
         row=at if at >= 0 else None,
         at_end=at == last,

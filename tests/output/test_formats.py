@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from ppo_top.cli import main
-from ppo_top.model import Severity, State, Status, Verdict
+from ppo_top.model import Severity, State, Verdict
 from ppo_top.output.answers import Answer, answer_code, answer_text
 from ppo_top.output.reports.markdown_report import markdown_text
 from ppo_top.output.reports.overview import OutputStyle
@@ -58,7 +58,7 @@ def report_on(name: str, said: str, *severities: str, calm: Verdict = Verdict.HE
     values = {"concept": "approx_kl", "status": "ok", "value": "nan", "healthy": said, "note": said}
     found = {"open": [each["rule"] for each in findings], "findings": findings}
     summary = RunSummary(
-        verdict, Status.OK, verdict.words, worst, "sb3", said, "on-policy", 9, 9, "1 update", None,
+        verdict, verdict.words, worst, "sb3", said, "on-policy", 9, 9, "1 update", None,
         said, said, "9", said if findings else "", said, said, said, said, 0,
     )  # fmt: skip
     identity = RunIdentity(name, name, State.DIED, said)

@@ -25,7 +25,6 @@ def made_up(name: str, verdict: Verdict, finding: str = "") -> RunReport:
     """The report on a run of a name and a verdict."""
     summary = RunSummary(
         verdict=verdict,
-        mark=verdict.status,
         words=verdict.words,
         severity=0,
         producer="sb3",

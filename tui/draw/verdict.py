@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from ppo_top.model import Severity, Status, is_stalled_only
+from ppo_top.model import Severity, Status
 from ppo_top.text.format import clean, dated
 from ppo_top.tui.graphics.styled_text import (
     ELLIPSIS,
@@ -44,7 +44,7 @@ def draw_verdict(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
     if view is None or rows < 1:
         return ScreenBlock()
     explained = explain_verdict(view, snap.findings, snap.acknowledged)
-    if explained is None or is_stalled_only(view.verdict, view.state):
+    if explained is None or view.verdict.is_stalled_only(view.state):
         lines = headline_lines(snap, view, cells, max(1, min(rows, 2)))
         if view.cleared_findings and rows > len(lines):
             lines.append(_cleared_line(view, cells))
@@ -63,7 +63,7 @@ def headline_lines(snap: Snapshot, view: RunView, cells: int, rows: int) -> list
     """The headline: symbol and text."""
     status = view.headline_status
     text = snap.display_text(view.headline)
-    if view.open_findings and not is_stalled_only(view.verdict, view.state):
+    if view.open_findings and not view.verdict.is_stalled_only(view.state):
         first = view.open_findings[0]
         title = clean(first.finding.title)
         dated = f"{clean(first.dated_title)} ({first.age})"

@@ -16,7 +16,6 @@ from ppo_top.model import (
     Status,
     Verdict,
     count_verdicts,
-    shown_status,
     worst_first,
 )
 from ppo_top.model.named_tuple import NamedTuple
@@ -76,13 +75,13 @@ class ListedRun:
     step: str = ""
     copy_of: str = ""
     last_step: int = 0
-    is_watched: bool = False
+    watches: bool = False
     """Whether a value is out of its range in a run without a finding that says more."""
 
     @property
     def mark(self) -> Status:
         """The mark that stands over the run when it is selected."""
-        return Status.WATCH if self.is_watched else shown_status(self.verdict, self.state)
+        return self.verdict.mark(self.state, watches=self.watches)
 
     @property
     def news(self) -> RunNews:
@@ -159,7 +158,7 @@ class RunList:
             step=step_at(run, row),
             copy_of=run.copy_of,
             last_step=run.timeline.steps[-1] if len(run.timeline) else 0,
-            is_watched=kept[3].is_watched
+            watches=kept[3].watches
             if kept is not None and is_same
             else not known.is_trouble and watches_a_value(run, row),
         )
@@ -305,7 +304,8 @@ def _entry(listed: ListedRun) -> RunListEntry:
 
 
 def _rank(listed: ListedRun) -> RunRank:
-    return worst_first(listed.mark, listed.verdict, listed.state, listed.last_change, listed.name)
+    when, name = listed.last_change, listed.name
+    return worst_first(listed.verdict, listed.state, when, name, watches=listed.watches)
 
 
 def _in_name_order(listed: ListedRun) -> list[tuple[int, str]]:

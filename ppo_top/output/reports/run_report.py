@@ -16,7 +16,6 @@ from ppo_top.model import (
     State,
     Status,
     Verdict,
-    is_stalled_only,
     worst_first,
 )
 from ppo_top.model.named_tuple import NamedTuple
@@ -47,7 +46,6 @@ class RunIdentity(NamedTuple):
 class RunSummary(NamedTuple):
     """A run in a few words.
 
-    `mark` is that of its verdict, or `watch` where a value is out of its range without a finding.
     `words` is the verdict with a reservation where much is not logged, `severity` that of its worst
     open finding (0: none is open), `title` what the worst one shown is called.
 
@@ -57,7 +55,6 @@ class RunSummary(NamedTuple):
     """
 
     verdict: Verdict
-    mark: Status
     words: str
     severity: int
     producer: str
@@ -121,8 +118,7 @@ class RunReport(NamedTuple):
     @property
     def mark(self) -> Status:
         """The mark of the run, also where it is stalled."""
-        is_stalled = is_stalled_only(self.summary.verdict, self.identity.state)
-        return Status.WATCH if is_stalled else self.summary.mark
+        return self.summary.verdict.mark(self.identity.state, watches=bool(self.summary.outside))
 
     @property
     def told(self) -> str:
@@ -133,7 +129,8 @@ class RunReport(NamedTuple):
     def rank(self) -> RunRank:
         """Sort key: the worst first."""
         name, _, state, *_, last_change = self.identity
-        return worst_first(self.mark, self.summary.verdict, state, last_change, name)
+        verdict, watches = self.summary.verdict, bool(self.summary.outside)
+        return worst_first(verdict, state, last_change, name, watches=watches)
 
     @property
     def is_notable(self) -> bool:

@@ -29,7 +29,6 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
     open_now = (each.severity for each in run.findings if each.cleared is None)
     return RunSummary(
         verdict=view.verdict,
-        mark=Status.WATCH if view.is_watched else view.verdict.status,
         words=view.marked_words,
         severity=max(open_now, default=0),
         producer=run.evaluation.trainer.id,

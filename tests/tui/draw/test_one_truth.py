@@ -19,7 +19,7 @@ from typing import NamedTuple
 import pytest
 
 from ppo_top.model import Finding, Severity, Status, open_at
-from ppo_top.output.reports.text_report import report_lines, run_summary
+from ppo_top.output.reports.text_report import report_lines
 from ppo_top.rules.advice.contradictions import direction_of
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
 from ppo_top.rules.engine.ranges import colour, healthy_range
@@ -193,7 +193,7 @@ def test_the_report_begins_with_no_green_mark_over_a_value_in_trouble(
         if view.at_end and not view.cleared_findings:
             text = "\n".join(report_lines(run, view))
             marks = set(re.findall(r"^ +(\S) ", text, re.M)) & trouble
-            if marks and not run_summary(run, view).mark.is_trouble:
+            if marks and not view.headline_status.is_trouble:
                 wrong.append(view.name)
     assert wrong == []
 

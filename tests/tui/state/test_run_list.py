@@ -194,7 +194,7 @@ def test_the_word_of_a_severity_is_no_part_of_a_finding() -> None:
         replace(known("a", "warn"), worst=WorstFinding("Critic has not learned")),
         known("critic-lr", "healthy"),
         known("b", "crit"),
-        replace(known("c"), is_watched=True),
+        replace(known("c"), watches=True),
     ]
     found = {
         words: [each.name for each in RunList(filter=words).filtered(runs)]
