@@ -71,7 +71,7 @@ SYSTEMS = (
         "of them (`rewards.txt`, `dqn_pong.out`), a NumPy "
         "array (`rewards.npy`), tables without a header (`episode_rewards.csv`) or with a column "
         "for each algorithm; a file that you "
-        "name may be called anything",
+        "name, or texts alone in a directory that you name, may be called anything",
         (
             "console",
             "csv",

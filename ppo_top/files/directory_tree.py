@@ -39,6 +39,9 @@ RECENT_MTIME_NS = 2_000_000_000
 MAX_PASSED_OVER = 10_000
 """Names of files that are no logs by their name are kept up to this many."""
 
+MAX_BY_CONTENT = 100
+"""A PATH with more texts and nothing else holds documents."""
+
 
 FolderStamp = tuple[int, int, int]
 """Device, inode and modification time (ns) of a directory."""
@@ -48,7 +51,8 @@ class FoundFile(NamedTuple):
     """A file that may be a log: `key` is its path below `root`, the PATH it was found in.
 
     `is_explicit`: the PATH is this very file. `has_siblings`: it is, and other files in its folder
-    end as it does (`.log`), so it may be one of several runs.
+    end as it does (`.log`), so it may be one of several runs. `by_content`: its name is not that of
+    a log, but there is nothing else in the PATH.
     """
 
     path: str
@@ -56,6 +60,7 @@ class FoundFile(NamedTuple):
     root: str
     is_explicit: bool = False
     has_siblings: bool = False
+    by_content: bool = False
 
 
 class Folder:
@@ -194,8 +199,23 @@ class DirectoryTree:
                     self._add_child_folder(folder, name)
             elif entry.is_symlink() and self._check_link(folder, name):
                 seen.add(name)
-        self._note_passed_over(folder, passed_over)
-        return seen
+        by_content = self._texts_to_try(folder, passed_over, seen)
+        for name in by_content - files.keys():
+            self._add_file(folder, name, by_content=True)
+        self._note_passed_over(folder, [name for name in passed_over if name not in by_content])
+        return seen | by_content
+
+    def _texts_to_try(
+        self, folder: Folder, names: Sequence[str], candidates: Iterable[str]
+    ) -> set[str]:
+        """The texts that are opened though they are not called like logs: those of a PATH where
+        all `candidates` are such texts, if there are any. Once opened they stay, whatever comes.
+        """
+        texts = [name for name in names if not is_notebook(name)]
+        is_only = all(each.endswith(".txt") and each not in folder.folders for each in candidates)
+        if not folder.depth and is_only and len(texts) <= MAX_BY_CONTENT:
+            return set(texts)
+        return {name for name in texts if name in folder.files}
 
     def _note_passed_over(self, folder: Folder, names: Sequence[str]) -> None:
         room = MAX_PASSED_OVER - self._passed_over_count + len(folder.passed_over)
@@ -222,9 +242,9 @@ class DirectoryTree:
         folder.folders[name] = child
         self.add_folder(child)
 
-    def _add_file(self, folder: Folder, name: str) -> None:
-        path = os.path.join(folder.path, name)
-        found = FoundFile(path, join_key(folder.key, name), folder.root)
+    def _add_file(self, folder: Folder, name: str, *, by_content: bool = False) -> None:
+        path, key = os.path.join(folder.path, name), join_key(folder.key, name)
+        found = FoundFile(path, key, folder.root, by_content=by_content)
         folder.files[name] = found
         self.found.append(found)
 

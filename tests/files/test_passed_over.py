@@ -72,7 +72,7 @@ def test_where_nothing_is_read_a_hint_leads_there(
     """Before the advice on what to give instead; a single file is named."""
     (tmp_path / "notes.txt").write_text("try 3e-4")
     hint, *_ = said(tmp_path, capsys)
-    assert hint.startswith("passed over notes.txt: not called like a log")
+    assert hint.startswith("passed over notes.txt: unrecognised log format")
     (tmp_path / "more.txt").write_text("or 1e-4")
     hint, *_ = said(tmp_path, capsys)
     assert hint == "2 files passed over: `ppo-top check -v` says which, and why"

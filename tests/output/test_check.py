@@ -15,7 +15,7 @@ from ppo_top.cli import main
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
 from tests.support.installed_program import copy_of
 from tests.support.remembered import Printed, age, opened_files
-from tests.support.screens import write_unhealthy_run
+from tests.support.screens import write_unhealthy_console, write_unhealthy_run
 
 HEALTHY = ["sb3_cartpole", "torch_cartpole", "trl_grpo"]
 FAULTS = {
@@ -193,6 +193,26 @@ def test_several_paths_are_judged_together(capsys: pytest.CaptureFixture[str]) -
     )
     assert code == 1
     assert [run["name"] for run in found["runs"]] == ["torch_cartpole_lr", "sb3_cartpole"]
+
+
+def test_texts_alone_in_a_directory_need_no_name_of_a_log(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`tee cartpole.txt` leaves such; in a folder below, or beside logs, they are documents."""
+    runs = tmp_path / "runs"
+    for name in ("cartpole", "ppo_2"):
+        log = write_unhealthy_console(runs / f"{name}.txt", "step: {step} | ")
+        log.write_text(log.read_text().replace("kl: 0.01", f"kl: 0.00{len(name)}"))
+    (runs / "notes.txt").write_text("Dear diary, training went well today.\n")
+
+    def read(folder: Path) -> set[str]:
+        _, found = run_json(capsys, str(folder))
+        return {Path(each["path"]).name for run in found["runs"] for each in run["sources"]}
+
+    assert read(runs) == {"cartpole.txt", "ppo_2.txt"}
+    assert read(tmp_path) == {"ppo_2.txt"}
+    write_unhealthy_run(runs / "progress.csv")
+    assert read(runs) == {"ppo_2.txt", "progress.csv"}
 
 
 # --- what cannot be read ---------------------------------------------------------------------

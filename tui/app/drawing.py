@@ -9,11 +9,12 @@ from collections.abc import Callable
 from textual.app import App
 
 from ppo_top.files.mirrors import lost_hosts, mirror_problems
+from ppo_top.files.passed_over import NO_METRICS, PassedOver, passed_over_lines
 from ppo_top.support import internal_errors
 from ppo_top.tui.app.canvas import Canvas
 from ppo_top.tui.app.draw_pace import DrawPace
 from ppo_top.tui.app.input_priority import InputPriority
-from ppo_top.tui.app.nothing_found import MAX_REASONS
+from ppo_top.tui.app.nothing_found import first_reasons
 from ppo_top.tui.app.reader_thread import ReaderThread
 from ppo_top.tui.draw.error_box import draw_error_screen
 from ppo_top.tui.draw.overlays import OVERLAY_FRAME_LINES, draw_screen
@@ -116,7 +117,9 @@ class DrawingApp(App[int]):
         ui.watching = "; ".join(filter(None, said))
         ui.why_nothing = []
         if ui.run is None and self._read_to_end:
-            ui.why_nothing = [*reader.why_nothing, *ui.session.passed_over][:MAX_REASONS]
+            empty = (PassedOver(path, NO_METRICS) for path in ui.session.unassigned_paths())
+            passed_over = *ui.session.passed_over, *passed_over_lines(empty)
+            ui.why_nothing = first_reasons([*reader.why_nothing, *passed_over])
 
     def _begin_replay(self) -> None:
         """Start the replay of a run that is selected for the first time."""

@@ -14,10 +14,17 @@ MAX_REASONS = 5
 
 
 def why_nothing(paths: Sequence[Path], follower: Follower) -> tuple[str, ...]:
-    """Paths that are not there or may not be read, then files that are no logs; a line for each.
+    """Paths that are not there or may not be read, then files that cannot; a line for each.
 
     For the reader thread: a file system that does not answer holds up whoever asks.
     """
     reasons = ((path, unreachable_reason(path)) for path in paths)
     missing = [f"{shown_path(path)}: {why}; waiting for it" for path, why in reasons if why]
-    return (*missing, *follower.problems)[:MAX_REASONS]
+    return (*missing, *follower.problems)
+
+
+def first_reasons(reasons: Sequence[str]) -> list[str]:
+    """The first of some reasons, and how many there are besides."""
+    if len(reasons) <= MAX_REASONS:
+        return list(reasons)
+    return [*reasons[:MAX_REASONS], f"and {len(reasons) - MAX_REASONS:,} more"]

@@ -196,7 +196,7 @@ class LogReader:
         found = self._detector(name, self._head[:HEAD_BYTES])
         if found is None and len(self._head) > HEAD_BYTES:
             found = self._detector(name, self._head)
-        if found is False and self.found_file.is_explicit:
+        if found is False and (self.found_file.is_explicit or self.found_file.by_content):
             found = detect_by_content(self._detector, self._head)
         if isinstance(found, Format):
             tag = found.tag_of_path

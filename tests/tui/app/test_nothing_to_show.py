@@ -47,6 +47,16 @@ async def test_a_path_that_gives_nothing_is_named_with_the_reason(
         await until(lambda: why in screen(app))
 
 
+async def test_what_is_not_listed_is_counted(tmp_path: Path) -> None:
+    """Five reasons are enough to see what is wrong, but there are more."""
+    for number in range(8):
+        (tmp_path / f"notes{number}.txt").write_text("Dear diary, training went well today.\n")
+    app = make_app(tmp_path)
+    async with app.run_test(size=(160, 24)):
+        await until(lambda: "notes4.txt: no metrics in it" in screen(app))
+        assert "and 3 more" in screen(app) and "notes5.txt" not in screen(app)
+
+
 async def test_the_reason_goes_once_there_is_a_run(tmp_path: Path) -> None:
     """The directory that was waited for appears, with a log in it."""
     app = make_app(tmp_path / "runs")
