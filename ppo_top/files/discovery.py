@@ -21,6 +21,7 @@ from ppo_top.files.directory_tree import DirectoryTree, Folder, FolderStamp, fol
 from ppo_top.files.directory_tree import FoundFile as FoundFile
 from ppo_top.files.passed_over import UNASKED_NOTEBOOK, UNKNOWN_NAME, PassedOver
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.parsers.file_names import without_compression
 from ppo_top.paths import is_notebook, without_nested
 
 RECENT_FOLDER_S = 600.0
@@ -199,5 +200,5 @@ def has_siblings(path: str) -> bool:
 
 
 def _suffix(name: str) -> str:
-    """How a file's name ends, without the number of a rotated log."""
-    return os.path.splitext(re.sub(r"(?<=.)\.\d+$", "", name))[1]
+    """How a file's name ends, without the number of a rotated log, or that it is compressed."""
+    return os.path.splitext(re.sub(r"(?<=.)\.\d+$", "", without_compression(name)))[1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from pathlib import Path
@@ -33,6 +34,19 @@ def test_a_run_has_one_name_however_its_log_is_given(
     assert [*checked_names(capsys, Path("a.log"))] == ["a"]
     main(["export", "--format", "csv", str(tmp_path / "a.log")])
     assert {line.split(",")[0] for line in capsys.readouterr().out.splitlines()[1:]} == {"a"}
+
+
+def test_a_compressed_log_is_called_as_the_log_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`gzip own.log` changes no name, in a folder of several runs or given by itself."""
+    for name, log in zip(("a", "b"), CONSOLES.values(), strict=True):
+        (tmp_path / f"{name}.log.gz").write_bytes(gzip.compress(log.read_bytes()))
+    assert checked_names(capsys, tmp_path).keys() == {"a", "b"}
+    assert checked_names(capsys, tmp_path / "a.log.gz").keys() == {"a"}
+    (tmp_path / "b.log.gz").rename(tmp_path / "b.log.txt")
+    shutil.copy(CONSOLES["trl_grpo"], tmp_path / "b.log")
+    assert checked_names(capsys, tmp_path / "a.log.gz").keys() == {"a"}
 
 
 def test_the_only_log_of_a_folder_is_called_after_it_however_it_is_given(

@@ -20,6 +20,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from ppo_top.files.mirrors import mirrored_host, shown_path
 from ppo_top.files.update import STDIN_NAME
 from ppo_top.model import SourceFacts
+from ppo_top.parsers.file_names import without_compression
 from ppo_top.paths import is_inside
 from ppo_top.runs.grouping.clusters import Cluster, CopyFinder, title_of
 from ppo_top.runs.grouping.locations import folders_above
@@ -185,7 +186,7 @@ class RunGroups:
         path = main.location.unit or main.home
         is_one_of_several = shared[main.home] > 1 or log.may_be_one_of_several
         if not main.location.unit and is_one_of_several:
-            path = re.sub(FILE_ENDING, "", log.path)
+            path = re.sub(FILE_ENDING, "", without_compression(log.path))
         if not is_inside(path, absolute):
             return root, "."
         inside = path[len(absolute) :].strip("/")

@@ -15,6 +15,7 @@ from ppo_top.catalogue import (
     meaning,
 )
 from ppo_top.model import Head, SourceFacts
+from ppo_top.parsers.file_names import without_compression
 from ppo_top.runs.grouping.locations import (
     EVALUATION_NAME,
     SINGLE_RUN_FILE,
@@ -98,7 +99,7 @@ class LogEntry:
 
     @property
     def name(self) -> str:
-        return self.path.rpartition("/")[2]
+        return without_compression(self.path.rpartition("/")[2])
 
     @property
     def kind(self) -> str:
