@@ -114,6 +114,9 @@ def test_verbose_prints_all_there_is_to_say_of_all(capsys: pytest.CaptureFixture
     text = capsys.readouterr().out
     for expected in (f"✗ {SICK}: crit", f"✓ {HEALTHY}: healthy", "    try 2", "    skipped (not"):
         assert f"\n{expected}" in f"\n{text}"
+    told = re.findall(r"^    skipped.*", text, re.M)
+    assert len(set(told)) == len(told)  # once for all runs
+    assert any(line.startswith("    skipped in 1 of 2 runs (") for line in told)
 
 
 def test_one_run_has_its_report(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -28,6 +30,9 @@ MAX_WIDTH = 100
 """Characters of a line of text, however wide the terminal."""
 
 MESSAGE_LINES = 2
+
+SKIPPED = "    skipped "
+"""What a line on rules that did not check a run begins with (`skipped_lines`)."""
 
 
 class OutputStyle(NamedTuple):
@@ -60,7 +65,8 @@ def overview(
     `passed_over` is the number of files that gave nothing, `unread` what could not be opened.
     """
     if len(reports) == 1:
-        parts = [_report_text(reports[0], style)]
+        skipped = f"\n{reports[0].skipped}" if style.verbose and reports[0].skipped else ""
+        parts = [_report_text(reports[0]) + skipped]
     else:
         parts = [*_texts(reports, style), "\n".join(_table_lines(reports, style))]
     if passed_over and not style.verbose:
@@ -73,19 +79,33 @@ def overview(
 def _texts(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[str]:
     """What is said of single runs, before the table."""
     if style.verbose:
-        yield from (_report_text(each, style) for each in reports)
+        yield from (_report_text(each) for each in reports)
+        if skipped := "\n".join(_skipped_anywhere(reports)):
+            yield f"Rules that did not check all runs\n{skipped}"
         return
     troubled = [each for each in reports if each.is_notable]
     yield from ("\n".join(_brief_lines(each, style)) for each in troubled[:MAX_BRIEFS])
 
 
-def _report_text(report: RunReport, style: OutputStyle) -> str:
-    """The whole report on a run."""
+def _skipped_anywhere(reports: Sequence[RunReport]) -> Iterator[str]:
+    """Which rules were skipped, and why: once, however many runs it is said of."""
+    said = Counter(
+        entry
+        for report in reports
+        for entry in re.split(rf"\n(?={SKIPPED})", report.skipped)
+        if entry
+    )
+    for entry, amount in said.most_common():
+        some = f" in {amount} of {plural(len(reports), 'run')}" if amount < len(reports) else ""
+        yield entry.replace(SKIPPED, SKIPPED.rstrip() + some + " ", 1)
+
+
+def _report_text(report: RunReport) -> str:
+    """The report on a run, without what was skipped."""
     name, summary = clean(report.identity.name), report.summary
     headline = f"{MARKS[report.mark]} {name}: {summary.words}"
-    skipped = f"\n{report.skipped}" if style.verbose and report.skipped else ""
     remarks = "".join(f"  {clean(each)}\n" for each in report.remarks)
-    return f"{headline}\n  {run_facts(report)}\n{remarks}{report.text}{skipped}"
+    return f"{headline}\n  {run_facts(report)}\n{remarks}{report.text}"
 
 
 def run_facts(report: RunReport) -> str:
