@@ -8,6 +8,7 @@ import math
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -123,10 +124,11 @@ def _add_look_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _seconds(text: str) -> float:
-    seconds = float(text)
-    if not MIN_BEAT_S <= seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"expected a number of seconds, at least {MIN_BEAT_S}")
-    return seconds
+    with suppress(ValueError):
+        seconds = float(text)
+        if MIN_BEAT_S <= seconds < math.inf:
+            return seconds
+    raise argparse.ArgumentTypeError(f"expected a number of seconds, at least {MIN_BEAT_S}")
 
 
 def _run_check(options: argparse.Namespace) -> int:

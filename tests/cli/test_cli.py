@@ -71,15 +71,20 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
         ["replay", str(DEMO_LOGS_FOLDER), "--speed", "0"],
         ["status", "--format", "html"],
         ["demo", "--fault", "none-such"],
+        ["check", "--follow", "--json", "--beat", "often"],
+        ["check", "--active", "long"],
+        ["serve", "--most-runs", "all"],
     ],
     ids=lambda arguments: " ".join(arguments[:1] + arguments[-2:]),
 )
 def test_wrong_usage_is_code_2_and_one_reason(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The usage and the reason go to stderr."""
+    """The usage and the reason go to stderr: what is expected, by no name of a function."""
     assert exit_code(*arguments) == 2
-    assert "error:" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "error:" in said
+    assert not re.search(r"invalid \w+ value", said)
 
 
 def test_the_monitor_needs_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
