@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from ppo_top.catalogue import TAG_PREFIX, Trainer, concept, logged_as, option_default
+from ppo_top.catalogue import MACHINE_GROUP, TAG_PREFIX, Trainer, concept, logged_as, option_default
 from ppo_top.model import Finding, Severity, Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
@@ -245,19 +245,28 @@ def _extreme(row: CheckRow, track: Track, seen: int) -> str:
         return f"best {value_text(best.value, fmt)} @{compact(best.step)}"
     if limits is None:
         return ""
-    beyond: list[tuple[float, int]] = []
+    beyond: list[tuple[float, int, float]] = []
     for limit, records, sign in ((limits.high, track.highs, 1.0), (limits.low, track.lows, -1.0)):
         at = records.index_of_best(track.values, seen) if limit is not None else None
         if limit is not None and at is not None:
-            beyond.append((sign * (track.values[at] - limit), at))
-    excess, at = max(beyond, default=(0.0, 0))
+            beyond.append((sign * (track.values[at] - limit), at, limit))
+    excess, at, limit = max(beyond, default=(0.0, 0, 0.0))
     if not excess > 0.0:
         return ""
-    return f"worst {value_text(track.values[at], fmt)} @{compact(track.steps[at])}"
+    worst = _beside(track.values[at], limit)
+    return f"worst {value_text(worst, fmt)} @{compact(track.steps[at])}"
+
+
+def _beside(value: float, limit: float) -> float:
+    """A value to three digits of itself or its limit, whichever is larger: -0.00533 beside 0.5 is
+    about 0.
+    """
+    size = max(abs(value), abs(limit))
+    return round(value, 2 - math.floor(math.log10(size))) if 0.0 < size < math.inf else value
 
 
 def in_order_of_need(rows: Sequence[CheckRow]) -> list[CheckRow]:
-    """The rows as a screen shows them: those with a finding first, worst first; missing ones last.
+    """The rows with a finding first, worst first; missing ones last.
 
     A value that is only outside its range just now stays in its place.
     """
@@ -267,6 +276,19 @@ def in_order_of_need(rows: Sequence[CheckRow]) -> list[CheckRow]:
         return not row.is_crucial and not found, -found, row.status is Status.MISSING
 
     return sorted(rows, key=rank)
+
+
+def rows_on_screen(rows: Sequence[CheckRow]) -> list[CheckRow]:
+    """In that order the crucial values; of others only trouble, and the machine."""
+    return in_order_of_need(
+        [
+            row
+            for row in rows
+            if row.is_crucial
+            or row.status.is_trouble
+            or concept(row.concept).group == MACHINE_GROUP
+        ]
+    )
 
 
 def _warms_up(name: str, status: Status) -> bool:

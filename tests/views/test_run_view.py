@@ -302,6 +302,13 @@ def falls_to(last: float) -> list[float]:
     return [1.0 - 0.05 * n for n in range(11)] + [last]
 
 
+def test_a_worst_value_is_rounded_beside_its_limit(tmp_path: Path) -> None:
+    """Four digits of what is about 0 say nothing where 0.5 is the limit."""
+    variances = [-0.005334, *[0.7] * 19]
+    row = last_row_of(tmp_path, "explained_variance", {"train/explained_variance": variances})
+    assert row.extreme == "worst -0.005 @0"
+
+
 @pytest.mark.parametrize(
     ("last", "status"), [(0.0, "watch"), (9e-4, "watch"), (2e-3, "ok"), (-0.1, "ok")]
 )

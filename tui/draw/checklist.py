@@ -21,7 +21,7 @@ from ppo_top.tui.graphics.styled_text import (
     width,
 )
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
-from ppo_top.views.checklist import in_order_of_need
+from ppo_top.views.checklist import rows_on_screen
 from ppo_top.views.downsample import stride
 from ppo_top.views.run_view import CheckRow, RunView
 
@@ -97,7 +97,7 @@ def section_title(snap: Snapshot, title: str, cells: int, legend: StyledLine = (
 
 def rows_to_show(view: RunView, max_rows: int) -> list[CheckRow]:
     """The rows that fit; rows in trouble stay, and rows that are not logged go first."""
-    rows = in_order_of_need(view.checklist)
+    rows = rows_on_screen(view.checklist)
     if len(rows) <= max_rows:
         return rows
 

@@ -30,7 +30,7 @@ from ppo_top.tui.state.snapshot import (
     LoadingProgress,
 )
 from ppo_top.tui.state.view_cache import ViewCache, unacknowledged_verdict, worst_unacknowledged
-from ppo_top.views.checklist import in_order_of_need
+from ppo_top.views.checklist import rows_on_screen
 from ppo_top.views.run_view import RunView
 
 CHART_OVERLAYS = ("zoom", "compare")
@@ -247,7 +247,7 @@ class UiState:
         view = view or self.view()
         if view is None:
             return []
-        listed = [row.concept for row in in_order_of_need(view.checklist) if row.track is not None]
+        listed = [row.concept for row in rows_on_screen(view.checklist) if row.track is not None]
         found = [track.track.concept for track in view.tracks if self.metrics.matches(track)]
         kept = set(found) if self.metrics.filter else {*listed, *found}
         return [name for name in dict.fromkeys(listed + found) if name in kept]

@@ -410,3 +410,19 @@ def test_the_head_of_the_list_names_the_order_whole_or_not(
     heads = [row for rows in screens for row in rows if row.startswith(" Runs")]
     assert {"by severity" in head for head in heads} == {True, False}
     assert all("by severity" in head or " by" not in head for head in heads)
+
+
+@pytest.mark.parametrize("size", [(100, 40), (140, 40), (200, 60)])
+def test_the_list_of_crucial_values_holds_no_others(
+    make_ui_state: MakeUiState, size: tuple[int, int]
+) -> None:
+    """However much room there is: a counter of updates and a total loss are in the charts."""
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    view = ui.view()
+    assert view is not None
+    rows = drawn_text(ui, *size)
+    first = next(at for at, row in enumerate(rows) if "Crucial values" in row) + 1
+    listed = rows[first : next(at for at in range(first, len(rows)) if "Charts" in rows[at])]
+    crucial = {row.label for row in view.checklist if row.is_crucial}
+    assert len(listed) >= 5
+    assert all(any(f" {label} " in row for label in crucial) for row in listed)
