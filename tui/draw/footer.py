@@ -68,6 +68,9 @@ FOOTERS = {
 }
 """Where -> action -> word; elsewhere the key table's own words count."""
 
+ALWAYS_THERE = ("quit", "help")
+"""What there is to do without any run."""
+
 
 def draw_footer(snap: Snapshot, cells: int) -> ScreenBlock:
     """The footer; its keys can be clicked."""
@@ -108,9 +111,10 @@ def _keys_here(snap: Snapshot) -> Iterator[tuple[Key, str]]:
     if words:
         yield from ((key, words[key.action]) for key in KEYS if key.action in words)
         return
+    unneeded = ("switch_focus", "next_run") if snap.counts.total < 2 else ()
     for key in KEYS:
-        alone = snap.counts.total < 2 and key.action in ("switch_focus", "next_run")
-        if key.footer_label and not alone:
+        is_needed = snap.counts.total or key.action in ALWAYS_THERE
+        if key.footer_label and is_needed and key.action not in unneeded:
             yield key, key.footer_label
 
 

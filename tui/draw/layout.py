@@ -26,7 +26,15 @@ from ppo_top.tui.draw.header import (
 from ppo_top.tui.draw.run_table import draw_run_table, names_width
 from ppo_top.tui.draw.timeline_bar import draw_timeline
 from ppo_top.tui.draw.verdict import draw_verdict, headline_lines
-from ppo_top.tui.graphics.styled_text import StyledLine, fit_width, join_fitting, line, wrap
+from ppo_top.tui.graphics.styled_text import (
+    StyledLine,
+    fit_width,
+    join_fitting,
+    justify,
+    line,
+    width,
+    wrap,
+)
 from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
 from ppo_top.views.run_view import RunView
 
@@ -121,6 +129,7 @@ def _side_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBl
     )
     status = line(" ", *short_status(snap, cells - 1))
     block.lines.append(past_banner(snap, cells) or loading_bar(snap, cells) or status)
+    _add_help_hint(block.lines, cells)
     left = rows - len(block.lines)
     needs_footer = snap.prompt is not None or snap.toast or snap.alerts
     block.append_block(_values(snap, cells, left - 1 if needs_footer else left))
@@ -134,6 +143,15 @@ def _side_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBl
         block.lines += [()] * (rows - 1 - len(block.lines))
         block.append_block(_timeline_bar(snap, cells))
     return block
+
+
+def _add_help_hint(lines: list[StyledLine], cells: int) -> None:
+    """Name the key of the help in the last line that has room for it: there is no footer."""
+    hint = line(("?", "key"), (" help", "dim"))
+    for at in reversed(range(len(lines))):
+        if width(lines[at]) + width(hint) + 2 <= cells:
+            lines[at] = justify(lines[at], hint, cells)
+            return
 
 
 def _with_footer(snap: Snapshot, cells: int, rows: int, body: ScreenBlock) -> ScreenBlock:

@@ -31,8 +31,11 @@ MIN_ONE_LINE_CELLS = 100
 
 MAX_FIXES = 3
 
-_REMARK = re.compile(r" \([^()]*\)|, by \d.*$|: nothing else.*$")
+_REMARK = re.compile(r" \([^()]*\)|: nothing else.*$")
 """The part of a piece of advice that is dropped where there is no room."""
+
+_AMOUNT = re.compile(r", by \d.*$")
+"""By how much a setting is to be changed: dropped next, and said to be."""
 
 _OPTION_GROUPS = re.compile(r"\b(?:[A-Za-z]\w+\.)+(?=[A-Za-z]\w)")
 """What an option stands below (`actor_rollout_ref.actor.`), dropped where its own name must fit."""
@@ -165,10 +168,11 @@ def _fixes(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> lis
     texts = [snap.display_text(_fix(snap, text)) for text in explained.fixes[:MAX_FIXES]]
     for at in range(len(texts) - 1, 0, -1):
         if len(_numbered(texts, room)) > rows:
-            texts[at] = _REMARK.sub("", texts[at])
+            texts[at] = _AMOUNT.sub(ELLIPSIS, _REMARK.sub("", texts[at]))
     while len(texts) > 1 and len(_numbered(texts, room)) > rows:
         texts.pop()
-    for unneeded, instead in ((_REMARK, ""), (_OPTION_GROUPS, ELLIPSIS)):
+    dropped = (_REMARK, ""), (_AMOUNT, ELLIPSIS), (_OPTION_GROUPS, ELLIPSIS)
+    for unneeded, instead in dropped:
         if texts and len(_numbered(texts, room)) > rows:
             texts[0] = unneeded.sub(instead, texts[0])
     if texts and len(_numbered(texts, room)) > rows:

@@ -106,7 +106,7 @@ KEYS: tuple[Key, ...] = (
     Key(("y",), "y", "copy", VIEW, "Chart: copy its series to the clipboard (OSC 52)"),
     Key(("left",), "←", "left", VIEW, "Chart: cursor left"),
     Key(("right",), "→", "right", VIEW, "Chart: cursor right"),
-    Key(("s",), "s", "stack", VIEW, "Stack related charts, shared cursor"),
+    Key(("s",), "s", "stack", VIEW, "Chart: stack related ones, shared cursor"),
     Key(("a",), "a", "acknowledge", FINDINGS, "Acknowledge the finding, with a reason"),
     Key(("m",), "m", "mute", FINDINGS, "Mute the finding's rule for this run"),
     Key(("b",), "b", "bell", PROGRAM, "Toggle bell on critical"),

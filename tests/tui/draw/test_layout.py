@@ -426,3 +426,24 @@ def test_the_list_of_crucial_values_holds_no_others(
     crucial = {row.label for row in view.checklist if row.is_crucial}
     assert len(listed) >= 5
     assert all(any(f" {label} " in row for label in crucial) for row in listed)
+
+
+def test_without_runs_no_key_is_named_that_does_nothing(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """There is nothing to zoom, compare or explain."""
+    footer = drawn_text(make_ui_state(tmp_path), 140, 24)[-1]
+    assert footer.split() == ["q", "quit", "?", "help"]
+
+
+def test_a_side_pane_names_the_key_of_the_help(make_ui_state: MakeUiState) -> None:
+    """It has no footer; the state of the run keeps its place."""
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
+    assert any(row.rstrip().endswith("? help") for row in drawn_text(ui, 40, 15))
+
+
+def test_a_fix_that_is_cut_says_so(make_ui_state: MakeUiState) -> None:
+    """By how much a setting is to be changed is part of the advice."""
+    ui = make_ui_state(DEMO_LOGS / "sb3_cartpole_lr3e-2")
+    (fix,) = [row for row in drawn_text(ui, 30, 12) if "lower learning_rate" in row]
+    assert fix.rstrip().endswith("…")
