@@ -45,7 +45,8 @@ def logged_as(name: str, trainer: Trainer) -> list[LoggedTag]:
 def meanings_of(tag: str, trainer: Trainer) -> dict[str, list[Trainer]]:
     """The metrics a tag maps to, for this trainer or else for every trainer that has it.
 
-    Guesses from the name count only if no trainer has the tag.
+    Guesses from the name count only if no trainer has the tag, nor one that ends in it: SB3's
+    console prints `ep_rew_mean` below `rollout/`.
     """
     own = meaning(trainer, tag)
     if own is not None and not own.fallback:
@@ -55,8 +56,21 @@ def meanings_of(tag: str, trainer: Trainer) -> dict[str, list[Trainer]]:
         known = meaning(each, tag)
         if known is not None and not known.fallback and is_concept(known.concept):
             found.setdefault(known.concept, []).append(each)
+    found = found or _meanings_of_ending(tag)
     if not found and own is not None:
         found[own.concept] = []
+    return found
+
+
+def _meanings_of_ending(name: str) -> dict[str, list[Trainer]]:
+    """The metrics of tags that end in this name, below a group."""
+    found: dict[str, list[Trainer]] = {}
+    for each in known_trainers():
+        table = trainer_tables().get(each.id)
+        entries = table.entries.values() if table is not None else ()
+        concepts = (entry.concept for entry in entries if entry.tag.endswith(f"/{name}"))
+        for concept in dict.fromkeys(filter(is_concept, concepts)):
+            found.setdefault(concept, []).append(each)
     return found
 
 

@@ -93,6 +93,9 @@ def _explain(parser: argparse.ArgumentParser) -> Command:
     parser.add_argument(
         "name", nargs="*", metavar="METRIC|RULE", help="a metric, a tag, a rule or an option"
     )
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="all tags under which a metric is logged"
+    )
 
     def run(options: argparse.Namespace) -> int:
         import shutil
@@ -101,7 +104,8 @@ def _explain(parser: argparse.ArgumentParser) -> Command:
 
         try:
             width = min(100, shutil.get_terminal_size((96, 24)).columns)
-            print("\n".join(explain(" ".join(options.name) or None, width=width)))
+            name = " ".join(options.name) or None
+            print("\n".join(explain(name, width=width, all_tags=options.verbose)))
         except UnknownName as error:
             raise UsageError(str(error)) from None
         return 0

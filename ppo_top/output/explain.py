@@ -9,6 +9,7 @@ from ppo_top.catalogue import (
     ON_POLICY,
     UNKNOWN_TRAINER,
     Concept,
+    LoggedTag,
     Term,
     Trainer,
     concept,
@@ -26,8 +27,11 @@ from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, ENGINE_LIMITS, Rule
-from ppo_top.text.format import number
+from ppo_top.text.format import number, plural
 from ppo_top.text.page import Page
+
+MAX_TAGS = 10
+"""Tags of a metric that are listed unasked: a reward has a hundred."""
 
 MAX_ADVICE = 8
 """Pieces of advice listed for a metric; each of its rules may have more."""
@@ -64,18 +68,21 @@ def explain(
     width: int = 80,
     trainer: Trainer = UNKNOWN_TRAINER,
     config: Mapping[str, ConfigValue] | None = None,
+    *,
+    all_tags: bool = False,
 ) -> list[str]:
     """Lines of text about a metric, a tag, a rule or an option; without a name, an index.
 
-    With the `trainer` and `config` of a run, ranges and advice are specific to it. Raises
-    UnknownName.
+    With the `trainer` and `config` of a run, ranges and advice are specific to it. Of the tags of a
+    metric the first are listed, or `all_tags`. Raises UnknownName.
     """
     page = Page(width)
     profile = Profile(trainer.id, trainer.family, config or {}, algo=trainer.algo)
     if name is None:
         _index(page)
         return page.lines
-    found = find_meanings(name.strip(" :="), trainer)  # as printed on a console: `KL:`
+    asked = name.strip(" :=")  # as printed on a console: `KL:`
+    found = find_meanings(asked, trainer)
     if not found:
         raise UnknownName(similar_names(name))
     for subject, note in found:
@@ -86,7 +93,14 @@ def explain(
         if isinstance(subject, Rule):
             _rule(page, subject, profile, trainer)
         elif isinstance(subject, Concept):
-            _concept(page, subject, profile, trainer)
+            _concept(
+                page,
+                subject,
+                profile,
+                trainer,
+                asked if note else "",
+                None if all_tags else MAX_TAGS,
+            )
         elif isinstance(subject, Term):
             _term(page, subject)
         else:
@@ -97,7 +111,14 @@ def explain(
 # --- a metric --------------------------------------------------------------------------------
 
 
-def _concept(page: Page, about: Concept, profile: Profile, trainer: Trainer) -> None:
+def _concept(
+    page: Page,
+    about: Concept,
+    profile: Profile,
+    trainer: Trainer,
+    asked: str,
+    most_tags: int | None,
+) -> None:
     page.add_paragraph(f"{about.label}  ({about.name})")
     page.add_blank_line()
     page.add_paragraph(about.meaning)
@@ -117,7 +138,12 @@ def _concept(page: Page, about: Concept, profile: Profile, trainer: Trainer) -> 
         page.add_heading("Rules on this metric (ppo-top explain RULE)")
         page.add_table((rule.id, rule.title) for rule in rules)
     page.add_heading("Logged as")
-    page.add_table(_logged(about.name, trainer))
+    logged = _logged(about.name, trainer)
+    shown = _first(logged, most_tags, asked)
+    page.add_table(_tag_rows(shown) or [("-", "not logged by any known trainer")])
+    if left := len(logged) - len(shown):
+        words = f"and {plural(left, 'more tag')}: ppo-top explain -v {about.name}"
+        page.add_paragraph(words, indent="    ", first="  ")
 
 
 def _is_about(rule: Rule, name: str) -> bool:
@@ -171,12 +197,22 @@ def _advice(rules: list[Rule], profile: Profile) -> dict[str, list[str]]:
     return advice
 
 
-def _logged(name: str, trainer: Trainer) -> list[tuple[str, str]]:
-    """(trainer, its tag with a note)"""
+def _logged(name: str, trainer: Trainer) -> list[LoggedTag]:
+    """The tags of a metric, for this trainer or else for all."""
     asked = [trainer] if trainer.id != UNKNOWN_TRAINER.id else known_trainers()
-    found = [each for one in asked for each in logged_as(name, one)]
-    if not found:
-        return [("-", "not logged by any known trainer")]
+    return [each for one in asked for each in logged_as(name, one)]
+
+
+def _first(logged: list[LoggedTag], most: int | None, asked: str) -> list[LoggedTag]:
+    """At most so many: the tags that were asked for, and of the others the first."""
+    if most is None or len(logged) <= most:
+        return logged
+    named = [each for each in logged if each.tag == asked or each.tag.endswith(f"/{asked}")]
+    return [*named, *(each for each in logged if each not in named)][: max(most, len(named))]
+
+
+def _tag_rows(found: list[LoggedTag]) -> list[tuple[str, str]]:
+    """(trainer, its tag with a note)"""
     labels = [each.trainer.label for each in found]
     first = {label: labels.index(label) for label in labels}
     return [

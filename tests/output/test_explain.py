@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -92,6 +93,20 @@ def test_one_tag_may_mean_two_things() -> None:
     assert "OpenRLHF" in both
     assert "minus the entropy" in both
     assert "OpenRLHF" not in text("train/entropy_loss", trainer=SB3)
+
+
+def test_a_tag_is_known_without_the_group_before_it() -> None:
+    """SB3's console prints `ep_rew_mean` below `rollout/`."""
+    first, *others = explain("ep_rew_mean")
+    assert first.startswith("ep_rew_mean, as ") and "SB3" in first
+    assert any("rollout/ep_rew_mean" in line for line in others)
+
+
+def test_of_many_tags_the_first_are_listed_unless_all_are_asked_for() -> None:
+    """A reward is logged under some eighty; the rest of the page is what one looks for."""
+    short, whole = explain("reward"), explain("reward", all_tags=True)
+    assert len(short) < len(whole) - 50
+    assert re.fullmatch(r"  and \d+ more tags: ppo-top explain -v reward_mean", short[-1])
 
 
 def test_a_guess_says_that_it_is_one() -> None:
