@@ -36,14 +36,12 @@ class PlotText(NamedTuple):
 
     If none are free, the curve runs along this row, and the text covers its beginning. A text with
     words for a row `nearby` (after an arrow to its own) stands at the right and covers no curve.
-    One that may stand `anywhere` takes any free row, and is left out where none is.
     """
 
     text: str
     row: int
     style: str
     nearby: str = ""
-    anywhere: bool = False
 
 
 def draw_braille_plot(
@@ -165,12 +163,9 @@ class _PlotCells:
         if text.nearby:
             places += [(text.row - 1, f"{below} {text.nearby}")] * (text.row > 0)
             places += [(text.row + 1, f"{above} {text.nearby}")] * (text.row + 1 < self.height)
-        if text.anywhere:
-            places += [(row, text.text) for row in range(self.height) if row != text.row]
-        may_cover = not text.nearby and not text.anywhere
         for row, words in places:
             start = self._free_cells(row, len(words), bool(text.nearby))
-            if start is None and may_cover and len(words) <= self.width:
+            if start is None and not text.nearby and len(words) <= self.width:
                 start = 0
             if start is not None:
                 for at, letter in enumerate(words):

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ppo_top.catalogue import concept
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import compact, duration, format_metric_value, number, percent
 from ppo_top.tui.draw.charts.curve_columns import (
-    SPREAD_OF,
     columns_by_step,
     curve_columns,
     spread_columns,
@@ -51,9 +49,6 @@ def draw_panel_plot(
     marks = dict.fromkeys(x_axis.restarts, (snap.symbols.restart, "restart"))
     spread = spread_columns(snap, view, track, columns)
     texts = [*axis_texts(scale, track.fmt, high), *named]
-    if spread:
-        name = f"band ± {concept(SPREAD_OF[track.track.concept]).label}"
-        texts.append(PlotText(snap.symbols.translate(name), high - 2, "dim", anywhere=True))
     drawn = draw_braille_plot(
         columns.extents,
         columns.styles,

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ppo_top.catalogue.concepts import TAG_PREFIX
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import clean, compact, format_metric_value
-from ppo_top.tui.draw.charts.curve_columns import curve_columns
+from ppo_top.tui.draw.charts.curve_columns import SPREAD_OF, curve_columns
 from ppo_top.tui.draw.charts.curve_scale import curve_scale
 from ppo_top.tui.draw.charts.panel_plot import draw_panel_plot
 from ppo_top.tui.draw.error_box import draw_or_error
@@ -238,7 +238,7 @@ def _panel(
     plot = snap.drawing_cache.cached_lines(
         view, key, lambda: draw_panel_plot(snap, view, track, room, has_steps)
     )
-    return [_title(snap, track, wide), *plot]
+    return [_title(snap, view, track, wide), *plot]
 
 
 def _label_style(snap: Snapshot, track: PanelTrack) -> str:
@@ -246,11 +246,17 @@ def _label_style(snap: Snapshot, track: PanelTrack) -> str:
     return "title+selected" if chosen else "title"
 
 
-def _title(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
+def _title(snap: Snapshot, view: RunView, track: PanelTrack, cells: int) -> StyledLine:
     shown = format_metric_value(track.newest_value, track.fmt)
     style = track.status.value if track.status.is_trouble else ""
     sign = snap.symbols.trend.get(track.trend, "")
-    latest: list[Span] = [(" ", ""), (shown, style), (f" {sign}" if sign else "", "dim")]
+    spread = snap.symbols.translate(_spread_text(view, track))
+    latest: list[Span] = [
+        (" ", ""),
+        (shown, style),
+        (spread, "dim"),
+        (f" {sign}" * bool(sign), "dim"),
+    ]
     label = shorten(clean(track.label), cells - width(latest) - 2)
     pin = snap.symbols.pinned if track.track.concept in snap.metrics.pinned else ""
     left = line((pin, "match"), (label, _label_style(snap, track)), *latest)
@@ -259,6 +265,15 @@ def _title(snap: Snapshot, track: PanelTrack, cells: int) -> StyledLine:
     best = f"{snap.symbols.best}{format_metric_value(track.best.value, track.fmt)} "
     fits = width(left) + len(best) + 2 <= cells
     return justify(left, line((best, "dim")), cells) if fits else left
+
+
+def _spread_text(view: RunView, track: PanelTrack) -> str:
+    """The newest standard deviation around a mean, which explains the band behind its curve."""
+    spread = view.timeline.tracks.get(SPREAD_OF.get(track.track.concept, ""))
+    seen = spread.count_until(view.row or 0) if spread is not None else 0
+    if spread is None or not seen:
+        return ""
+    return f" ± {format_metric_value(spread.values[seen - 1], track.fmt)}"
 
 
 def _one_line(
