@@ -83,7 +83,7 @@ def healthy_text(profile: Profile) -> str:
         tells = "in self-play only Elo or evaluation games tell of progress"
         return f"{_as_far_as(others)}; {tells}"
     if len(logged) >= MOST_SHARE * (len(logged) + len(missing)):
-        return "Healthy: all metrics in range"
+        return "Healthy: no finding"
     verb = "is" if len(missing) == 1 else "are"
     unseen = names([label for _, label in missing])
     return f"{_as_far_as([label for _, label in logged])}; {unseen} {verb} not logged"

@@ -94,7 +94,7 @@ def test_the_page_says_nothing_twice(tmp_path: Path) -> None:
     ]
     log = tmp_path / "run" / "log.jsonl"
     log.write_text("".join(f"{json.dumps(row | {'value_loss': 1.0})}\n" for row in rows))
-    assert "✓ Healthy: all metrics in range" in report(tmp_path, log.parent).text
+    assert "✓ Healthy: no finding" in report(tmp_path, log.parent).text
     parts = report(tmp_path, SICK).text.split("Try:")
     assert {part.count("evidence") for part in parts} == {0, 1}
 
