@@ -17,12 +17,13 @@ from ppo_top.tui.app.input_priority import InputPriority
 from ppo_top.tui.app.nothing_found import first_reasons
 from ppo_top.tui.app.reader_thread import ReaderThread
 from ppo_top.tui.draw.error_box import draw_error_screen
+from ppo_top.tui.draw.layout import draw_main_screen
 from ppo_top.tui.draw.overlays import OVERLAY_FRAME_LINES, draw_screen
 from ppo_top.tui.graphics.theme import THEMES, choose_theme
 from ppo_top.tui.state.autoplay import Playback
 from ppo_top.tui.state.comparison import select_compared_runs
-from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock
-from ppo_top.tui.state.ui_state import UiState
+from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
+from ppo_top.tui.state.ui_state import READING_TEXT, UiState
 
 KEY_RETRY_S = 0.02
 """Delay before retrying work that yielded to a key."""
@@ -45,7 +46,7 @@ class DrawingApp(App[int]):
         self.playback = Playback(self)
         self.draw_pace = DrawPace()
         self._timer: asyncio.TimerHandle | None = None
-        self._read_to_end = self._is_reading = False
+        self._read_to_end = self._is_reading = self._replay_began = False
         self._toast_time = 0.0
         self._drawn_at = 0.0
 
@@ -99,6 +100,8 @@ class DrawingApp(App[int]):
             if self.reader is not None:
                 self._ask_reader(self.reader)
             select_compared_runs(self.ui_state, rows - OVERLAY_FRAME_LINES)
+            if self._awaits_replay():
+                return self._draw_before_replay(cells, rows)
             block = draw_screen(self.ui_state, cells, rows)
             if block.scroll is not None:
                 self.ui_state.scroll = block.scroll
@@ -121,9 +124,25 @@ class DrawingApp(App[int]):
             passed_over = *ui.session.passed_over, *passed_over_lines(empty)
             ui.why_nothing = first_reasons([*reader.why_nothing, *passed_over])
 
+    def _awaits_replay(self) -> bool:
+        ui = self.ui_state
+        return not (ui.replay is None or self._replay_began or ui.overlay or ui.reading_error)
+
+    def _draw_before_replay(self, cells: int, rows: int) -> ScreenBlock:
+        """A run that is replayed is not shown as it ended while its log is still being read."""
+        ui = self.ui_state
+        snap = Snapshot(
+            watched_paths=ui.watched_paths,
+            waiting_text=READING_TEXT,
+            loading=ui.loading,
+            toast=ui.toast,
+            symbols=ui.symbols,
+        )
+        return draw_main_screen(snap, cells, rows)
+
     def _begin_replay(self) -> None:
         """Start the replay of a run that is selected for the first time."""
-        ui = self.ui_state
+        ui, self._replay_began = self.ui_state, True
         if ui.replay is not None and ui.run is not None and not ui.cursor.replay:
             ui.start_replay()
             self.playback.start()

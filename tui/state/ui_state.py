@@ -62,6 +62,8 @@ WAITING_FOR_INPUT_TEXT = (
     "q: quit, ?: all keys"
 )
 
+READING_TEXT = "Reading the log\nq: quit, ?: all keys"
+
 FIRST_START_HINT = "New here? ? all keys · ⏎ chart · e explain the metric · n next finding"
 
 

@@ -58,6 +58,24 @@ async def test_it_plays_from_the_start_and_reports_findings(tmp_path: Path) -> N
         assert "✗" in screen(app).splitlines()[2]
 
 
+async def test_nothing_of_a_run_is_shown_before_its_replay_begins(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not how it ended, from which the screen would jump back to the first update."""
+    write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
+    app = replaying(tmp_path / "runs", Replay(speed=5.0))
+    monkeypatch.setattr(app, "_begin_replay", lambda: None)  # as while a long log is read
+    async with app.run_test(size=(120, 34)) as pilot:
+        await until(app, "Reading the log")
+        async with asyncio.timeout(60):
+            while app.ui_state.run is None or not app.ui_state.run.judged:
+                await pilot.pause()
+        app.draw()
+        assert "Reading the log" in screen(app) and "reward" not in screen(app)
+        monkeypatch.undo()
+        await until(app, "▶ 5x")
+
+
 async def test_it_can_begin_anywhere_and_paused(tmp_path: Path) -> None:
     """`--from 50% --paused` stands in the middle and waits for the space bar."""
     write_unhealthy_run(tmp_path / "runs" / "sick" / "progress.csv")
