@@ -11,7 +11,7 @@ from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.text.format import steps
 from ppo_top.tui.state.run_list import NO_FINDING, WorstFinding
-from ppo_top.views.open_findings import open_findings
+from ppo_top.views.open_findings import explaining_rules, open_findings
 from ppo_top.views.run_view import RunView, make_run_view, verdict
 
 MAX_VIEW_AGE_S = 2.0
@@ -100,5 +100,6 @@ def unacknowledged_verdict(
     now = [(f, severity) for f in run.findings if (severity := f.severity_at(at)) is not None]
     rules = {f.rule for f, _ in now if acknowledgements.find(run.place, f.rule, f.since.step)}
     rules |= {rule for f, _ in now if f.rule in rules for rule in f.members}
+    rules |= {rule for rule, by in explaining_rules(now).items() if by in rules}
     open_ = [severity for f, severity in now if f.rule not in rules]
     return max(open_, default=Severity.INFO).verdict

@@ -466,6 +466,24 @@ def test_what_is_acknowledged_is_not_named_in_the_list(seeds: UiState) -> None:
     assert after.worst.title == after.worst.since == ""
 
 
+def test_what_is_told_once_is_acknowledged_once(tmp_path: Path, make_ui_state: MakeUiState) -> None:
+    """With a reward below its start it is known that it has not risen, in page and list alike."""
+    rows = ["time/total_timesteps,rollout/ep_rew_mean,train/approx_kl"]
+    for number in range(1, 80):
+        reward = 20.0 + number % 3 if number <= 9 else 9.5 + number % 5 / 10
+        rows.append(f"{number * 512},{reward},0.01")
+    (tmp_path / "progress.csv").write_text("\n".join(rows) + "\n")
+    ui = make_ui_state(tmp_path)
+    run, view = ui.run, ui.view()
+    assert run is not None and view is not None
+    (shown,) = view.open_findings
+    ui.acknowledgements.acknowledge(run.path, shown.finding.rule, shown.finding.since.step, "known")
+    ui.invalidate()
+    view = ui.view()
+    assert view is not None
+    assert not ui.listed_runs()[0].verdict.is_trouble and not view.verdict.is_trouble
+
+
 def test_a_duplicate_is_marked_and_no_seed(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """A copied directory would make the mean of seeds look surer than it is."""
     for name in ("pole_seed1", "pole_seed2", "pole_seed2_copy"):
