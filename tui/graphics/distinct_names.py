@@ -45,7 +45,7 @@ def _longest_common_start(in_order: Sequence[str]) -> dict[str, int]:
 
 def shorten_distinctly(name: str, shared: SharedParts, cells: int) -> str:
     """A name in at most so many cells: the part that tells it from the others stays."""
-    wide = cell_len(name) != len(name)
+    wide = any(cell_len(letter) != 1 for letter in name)
     if cell_len(name) <= cells or wide or cells < 3 * START_CELLS:
         return shorten(name, cells)
     if shared.start + 1 < cells:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -41,6 +41,7 @@ def test_a_name_that_fits_stays_as_it_is() -> None:
     assert shortened(["a_name", "another_name_that_is_longer"], 12)[0] == "a_name"
 
 
+@example(["0000\x1f\x1f\x1f⺀⺀⺀⼀\x1f\x1f⺀"], 12)  # letters of no cell, and of two
 @given(st.lists(st.text(min_size=1, max_size=60), min_size=1, max_size=6), st.integers(1, 40))
 def test_no_name_is_wider_than_its_cells(names: list[str], cells: int) -> None:
     """Whatever it is made of."""
