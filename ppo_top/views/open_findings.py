@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable
 
 from ppo_top.catalogue import concept
@@ -33,6 +34,9 @@ CRASHED = "crashed"
 SAYS_MORE = {"reward-wrong-way": "reward-never-moves"}
 """Of a reward that is below its start it need not be told that it has not risen above it."""
 
+COUNTED_ROWS = re.compile(r"(?<!first )\b\d[\d,]* (?:updates|episodes)\b")
+"""A number of rows in a message."""
+
 
 class OpenFinding(NamedTuple):
     """A finding as it was at a row, and for how many updates and seconds it had been open.
@@ -49,11 +53,14 @@ class OpenFinding(NamedTuple):
     row_kind: RowKind
     now: str = ""
     """The value of its metric at that row, where its message tells of quite another one."""
+    said_at: str = ""
+    """Where its message counted updates that are more by now."""
 
     @property
     def message(self) -> str:
         """What it says, with the number that stands in the metric's row if that differs."""
-        return f"{self.finding.message}; now {self.now}" if self.now else self.finding.message
+        said_at = f" (at {self.said_at})" if self.said_at else ""
+        return self.finding.message + said_at + (f"; now {self.now}" if self.now else "")
 
     @property
     def evidence(self) -> tuple[str, ...]:
@@ -116,6 +123,7 @@ def _opened(run: Run, row: int, finding: Finding, severity: Severity) -> OpenFin
         axis=timeline.axis,
         row_kind=timeline.row_kind,
         now=_value_now(run, finding, row),
+        said_at=_said_at(run, finding, row),
     )
 
 
@@ -181,6 +189,22 @@ def _age(run: Run, finding: Finding, row: int) -> float | None:
         return None
     age = run.timeline.times[row] - finding.since.time
     return age if age == age else None
+
+
+def _said_at(run: Run, finding: Finding, row: int) -> str:
+    """The step at which a message counted updates, if there are more by now.
+
+    Not where it says that they were the first.
+    """
+    said = finding.opened.row
+    for version in reversed(finding.versions):
+        if version.message != finding.message:
+            break
+        said = version.row
+    timeline = run.timeline
+    if not COUNTED_ROWS.search(finding.message) or said >= row or said >= len(timeline):
+        return ""
+    return dated(timeline.axis, timeline.steps[said])
 
 
 def _value_now(run: Run, finding: Finding, row: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -138,6 +139,18 @@ def test_a_reward_below_its_start_is_told_once(
     findings = {each["rule"]: each for each in only(found)["findings"]}
     assert findings["reward-never-moves"]["explained_by"] == "reward-wrong-way"
     assert only(found)["open"] == ["reward-wrong-way"]
+
+
+def test_updates_that_a_message_counted_are_dated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """ "For 30 updates" does not stand beside "70 updates" as if it were said now."""
+    rows = ["time/total_timesteps,rollout/ep_rew_mean,train/entropy_loss,train/approx_kl"]
+    rows += [f"{n * 512},{20 + n % 3},-0.69315,0.01" for n in range(1, 80)]
+    (tmp_path / "progress.csv").write_text("\n".join(rows) + "\n")
+    main(["check", str(tmp_path)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"for \d+ updates: no weight moves \(at step [\d,]+\)", said)
 
 
 def test_metrics_say_what_a_row_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -43,7 +43,7 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         since=_first_step(view, worst) if worst is not None else "",
         finding=clean(worst.title) if worst is not None else "",
         when=_when(alerts[0]) if alerts else "",
-        message=clean(worst.message) if worst is not None else "",
+        message=clean(alerts[0].message) if alerts else "",
         cause=clean(next(iter(worst.causes), "")) if worst is not None else "",
         fix=clean(next(iter(worst.remedies), "")) if worst is not None else "",
         others=max(0, len(alerts) - 1),

@@ -469,7 +469,7 @@ def test_what_is_acknowledged_is_not_named_in_the_list(seeds: UiState) -> None:
 def test_what_is_told_once_is_acknowledged_once(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """With a reward below its start it is known that it has not risen, in page and list alike."""
     rows = ["time/total_timesteps,rollout/ep_rew_mean,train/approx_kl"]
-    for number in range(1, 80):
+    for number in range(1, 600):
         reward = 20.0 + number % 3 if number <= 9 else 9.5 + number % 5 / 10
         rows.append(f"{number * 512},{reward},0.01")
     (tmp_path / "progress.csv").write_text("\n".join(rows) + "\n")
