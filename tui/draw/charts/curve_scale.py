@@ -33,7 +33,8 @@ def curve_scale(
     else:
         samples = _samples_of_steps(snap, view, track, shared)
     goal = HealthyRange(None, track.goal, "", "") if track.goal is not None else None
-    whole = concept(track.track.concept).group in WHOLE_GROUPS
+    metric = concept(track.track.concept)
+    whole = metric.group in WHOLE_GROUPS or metric.fmt == "pct"  # a share has ends of its own
     return choose_scale(samples, goal or track.healthy_range, whole=whole)
 
 
