@@ -59,7 +59,7 @@ class OpenFinding(NamedTuple):
     @property
     def message(self) -> str:
         """What it says, with the number that stands in the metric's row if that differs."""
-        said_at = f" (at {self.said_at})" if self.said_at else ""
+        said_at = f", as of {self.said_at}" if self.said_at else ""
         return self.finding.message + said_at + (f"; now {self.now}" if self.now else "")
 
     @property

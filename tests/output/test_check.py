@@ -150,7 +150,7 @@ def test_updates_that_a_message_counted_are_dated(
     (tmp_path / "progress.csv").write_text("\n".join(rows) + "\n")
     main(["check", str(tmp_path)])
     said = " ".join(capsys.readouterr().out.split())
-    assert re.search(r"for \d+ updates: no weight moves \(at step [\d,]+\)", said)
+    assert re.search(r"for \d+ updates: no weight moves, as of step [\d,]+", said)
 
 
 def test_metrics_say_what_a_row_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -522,7 +522,7 @@ def test_a_value_that_is_no_number_now_is_said_so() -> None:
     """The value loss was judged while it was one."""
     view = make_run_view(corpus_run("docking-own-ppo-reward-nan-midway-s26"), 53)
     (message,) = (each.message for each in view.open_findings if "fallen" in each.message)
-    assert message == "value loss has not fallen in 44 updates (1.47); now NaN"
+    assert message == "value loss has not fallen in 44 updates (1.47), as of step 22,528; now NaN"
 
 
 def test_a_setting_that_is_judged_is_not_told_at_a_metric(tmp_path: Path) -> None:
