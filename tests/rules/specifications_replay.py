@@ -51,6 +51,13 @@ PAIRS = (
          "critic_loss": at(30, 7.7, 3.0)}, {"critic_loss": at(30, 7.3, 3.0)}, WARN, 0, OFF),
     Contrast("action-values-lost", "a third of them is lost", LOST,
          {"actor_loss": after(30, -14.3, -20.0)}, WARN, 0, OFF),
+    Contrast("action-values-lost", "without a jump of the loss, three in five are lost", {**LOST,
+         "critic_loss": 3.0, "actor_loss": after(30, -7.7, -20.0)},
+         {"actor_loss": after(30, -8.3, -20.0)}, WARN, 0, OFF),
+    Contrast("action-values-lost", "without a jump of the loss, they hardly moved by themselves",
+         {**LOST, "critic_loss": 3.0, "actor_loss": lambda i: -20.0 - 4.9 * (i % 2) + 15.5 *
+         (i >= 30)}, {"actor_loss": lambda i: -20.0 - 7.0 * (i % 2) + 15.5 * (i >= 30)}, WARN, 0,
+         OFF),
     Contrast("action-values-lost", "they did not move as far by themselves", LOST,
          {"actor_loss": lambda i: -20.0 - 7.0 * (i % 2) + 10.0 * (i >= 30)}, WARN, 0, OFF),
     Contrast("action-values-lost", "the learning rate stays", LOST,
@@ -64,9 +71,9 @@ PAIRS = (
          "entropy_coef": lambda i: 0.5 * 1.14**i}, {"entropy_coef": lambda i: 0.5 * 1.11**i},
          CRIT, WARN, OFF),
     Contrast("entropy-coefficient", "reward was gained while it ran away", {**UNGAINED,
-         "entropy_coef": lambda i: 0.5 * 1.04**i}, {"reward_mean": rise}, WARN, WATCH, OFF),
+         "entropy_coef": lambda i: 0.5 * 1.04**i}, {"reward_mean": rise}, WARN, 0, OFF),
     Contrast("entropy-coefficient", "reward was gained while it vanished", {**UNGAINED,
-         "entropy_coef": lambda i: 0.5 * 0.7**i}, {"reward_mean": rise}, WARN, WATCH, OFF),
+         "entropy_coef": lambda i: 0.5 * 0.7**i}, {"reward_mean": rise}, WARN, 0, OFF),
     Contrast("exploration-not-falling", "anything is trained", {**UNGAINED, "exploration_rate":
          0.9}, {"total_loss": None, "n_updates": None}, WARN, 0, VALUE),
     Contrast("exploration-not-falling", "it has fallen at all", {**UNGAINED, "exploration_rate":

@@ -159,6 +159,9 @@ SHAPE_PAIRS = (
 LOSS_PAIRS = (
     Contrast("policy-loss-positive", "advantages are normalised", {"policy_loss": 0.05}, {},
          WARN, 0, differs_config={"normalize_advantage": False}),
+    Contrast("policy-loss-positive", "a loss that jumps is not in units of the rewards",
+         {"policy_loss": at(30, -0.9, -0.02)}, {}, WATCH, 0,
+         differs_config={"normalize_advantage": False}),
     Contrast("policy-loss-positive", "the setting is written as text", {"policy_loss": 0.05},
          {}, WARN, 0, differs_config={"normalize_advantage": "False"}),
     Contrast("policy-loss-positive", "the reward falls while the loss is large", {"policy_loss":

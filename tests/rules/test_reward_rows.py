@@ -66,6 +66,22 @@ def test_rows_that_jump_are_no_means_of_a_hundred_episodes_whatever_is_said(
     assert 0.6 * pstdev(told) < source.noise < 1.8 * pstdev(told)
 
 
+@pytest.mark.parametrize(("told", "overlap"), [(overlapping(260), True), (normal(260), False)])
+def test_rows_that_rise_and_jump_are_no_means_of_a_hundred_episodes_either(
+    told: list[float], overlap: bool
+) -> None:
+    """All of them spread as far as their rise; rows far apart do not differ more than neighbours.
+
+    Like RLlib's of Ape-X: SpaceInvaders from 106 to 700, 63 up and down from row to row.
+    """
+    source = RewardPoints(Sample("window", 100))
+    for row, mean in enumerate(told, 1):
+        rising = mean + 8.0 * pstdev(told) * row / len(told)
+        source.add(rising, LENGTH * 10 * row, float(LENGTH) + 0.3, None)
+    assert (source.window_episodes, source.rows_per_window > 1.0) == (100 * overlap, overlap)
+    assert 0.6 * pstdev(told) < source.noise < 1.8 * pstdev(told)
+
+
 def test_few_rows_do_not_tell_whether_they_overlap() -> None:
     """Six windows are needed: the rows of one differ less than it is uncertain."""
     source = RewardPoints(Sample("window", 100))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.catalogue import UNKNOWN_TRAINER
 from ppo_top.model import Profile, Severity
 from ppo_top.rules.engine.logged_run import (
     REWARD_CONCEPTS,
@@ -20,6 +21,9 @@ TOLERATED_ROWS = 40
 
 KEPT_SHARE = 0.3
 """A reward that has lost no more than this share of its gain still pays."""
+
+LEARNING_METRICS = ("lr", "entropy", "exploration_rate", "grad_norm", "n_updates")
+"""What is logged of a training without losses."""
 
 RARELY_MISSING = 1.1
 """Updates per finite value of a metric of which nearly each row has one."""
@@ -99,6 +103,17 @@ class RuleContext(LoggedRun):
     def has_updates(self) -> bool:
         """Whether a metric of an update was logged: a loss, or how far it moved the policy."""
         return any(name in self.histories for name in UPDATE_METRICS)
+
+    @property
+    def shows_training(self) -> bool:
+        """Whether the log is one of a training: of a known trainer, or with a metric of learning.
+
+        Rewards alone, of a trainer nobody knows, may be those of a policy that is only evaluated.
+        """
+        if self.profile.trainer_id != UNKNOWN_TRAINER.id or self.has_updates:
+            return True
+        logged = any(map(self.histories.__contains__, LEARNING_METRICS))
+        return logged or self.config_number("learning_rate") is not None
 
     @property
     def should_log_losses(self) -> bool:

@@ -180,6 +180,11 @@ class Noise:
         """The same from the mean, which is above 0 even if most values are equal."""
         return sum(self._ranked) / len(self._ranked) / math.sqrt(6.0) if self._ranked else 0.0
 
+    @property
+    def robust(self) -> float:
+        """The larger of both: the median alone would not see a few large differences."""
+        return max(self.std, 0.75 * self.mean)
+
 
 def noise_std(values: Sequence[float]) -> float:
     """`Noise.std` of some finite values at once, of which no more than its window counts."""

@@ -75,8 +75,9 @@ def values_short_at_end(run: RuleContext, limits: RuleLimits) -> Assessment | No
 def values_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     """Action values shrink at one update as the critic's loss jumps: they are another network's.
 
-    Training moves both little by little. Open until the values are what they once were, and the
-    reward is.
+    Training moves both little by little. A loss that counts small errors alone (Huber's) may not
+    jump; then most of the values are gone at once. Open until the values are what they once were,
+    and the reward is.
     """
     values, loss = run.in_row(run.first_logged(ACTOR_LOSSES)), run.first_logged(CRITIC_LOSSES)
     if values is None or loss is None or min(values.count, loss.count) < limits["rows"]:
@@ -85,23 +86,32 @@ def values_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     level, now = median(before), (one + other) / 2
     *losses, loss_one, loss_other = loss.newest(LEVEL_VALUES + 2)
     usual, jumped = median(losses), max(loss_one, loss_other)
-    shrank = abs(now) < (1.0 - limits["lost"]) * abs(level)
-    at_once = abs(now - level) > limits["spread"] * (max(before) - min(before))
-    if shrank and at_once and jumped > limits["loss"] * usual and not rate_jumped(run):
+    witnessed = jumped > limits["loss"] * usual
+    share, spread = ("lost", "spread") if witnessed else ("alone_lost", "alone_spread")
+    shrank = abs(now) < (1.0 - limits[share]) * abs(level)
+    at_once = abs(now - level) > limits[spread] * (max(before) - min(before))
+    if shrank and at_once and not rate_jumped(run):
         message = f"action values fell from {num(-level)} to {num(-now)} at one update"
         evidence = (f"the critic's loss jumped from {num(usual)} to {num(jumped)}",)
-        return Assessment(WARN, now, level, message, evidence=evidence)
+        return Assessment(WARN, now, level, message, evidence=evidence if witnessed else ())
     lost = abs(values.level) < limits["back"] * values.size or not run.reward_pays
     return borderline(now) if lost else None
 
 
 def _no_jump(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """Whether the critic's loss stays within a range too narrow for a jump."""
-    name = next((name for name in CRITIC_LOSSES if name in run.histories), "")
-    if name not in block.columns:
+    """Whether the critic's loss and the action values stay within ranges too narrow for a jump."""
+    loss, values = (
+        next((name for name in names if name in run.histories), "")
+        for names in (CRITIC_LOSSES, ACTOR_LOSSES)
+    )
+    if not {loss, values} <= block.columns.keys():
         return False
-    low, high = near_bounds(run, block, name, LEVEL_VALUES + 1)
-    return high <= limits["loss"] * low
+    low, high = near_bounds(run, block, loss, LEVEL_VALUES + 1)
+    if high > limits["loss"] * low:
+        return False
+    low, high = near_bounds(run, block, values, LEVEL_VALUES + 1)
+    near, far = sorted((abs(low), abs(high)))
+    return low * high > 0.0 and near >= (1.0 - limits["alone_lost"]) * far
 
 
 def _goes_on(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
@@ -187,7 +197,15 @@ RULES = (
         stays_calm=_no_jump,
         judged_at=ACTOR_LOSSES,
         families=frozenset({OFF_POLICY}),
-        limits={"lost": 0.3, "loss": 2.5, "spread": 2.0, "back": 0.7, "rows": 10},
+        limits={
+            "lost": 0.3,
+            "loss": 2.5,
+            "spread": 2.0,
+            "alone_lost": 0.6,
+            "alone_spread": 3.0,
+            "back": 0.7,
+            "rows": 10,
+        },
         persistence=AT_ONCE,
         ranks_causes=True,
         causes=("weights were reset, or a wrong checkpoint reloaded",),

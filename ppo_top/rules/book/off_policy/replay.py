@@ -114,21 +114,24 @@ UNKNOWN_WINDOWS = 3.0
 
 
 def entropy_coefficient(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """An automatic entropy coefficient runs away, or vanishes."""
+    """An automatic entropy coefficient runs away, or vanishes.
+
+    It follows the size of the action values, so while the reward rises it may grow with them, and
+    it may vanish from a policy that is certain of a good way.
+    """
     history = run.histories["entropy_coef"]
     first, value = history.baseline(3), history.last
     if first <= 0.0:
         return None
     message = f"entropy coefficient went from {num(first)} to {num(value)}"
-    if value > limits["times"] * first and history.rising():
+    limit = limits["learned_times" if run.learned else "times"] * first
+    if value > limit and history.rising():
         words = f"{message} and rises: the entropy bonus outweighs the reward"
-        far = value > (limits["learned_times"] if run.learned else limits["crit_times"]) * first
-        level = (WARN if far else WATCH) if run.learned else (CRIT if far else WARN)
-        return Assessment(level, value, limits["times"] * first, words)
-    if value < limits["share"] * first:
+        far = value > limits["crit_times"] * first and not run.learned
+        return Assessment(CRIT if far else WARN, value, limit, words)
+    if value < limits["share"] * first and not run.learned:
         words = f"{message}: there is no entropy bonus any more"
-        level = WATCH if run.learned else WARN
-        return Assessment(level, value, limits["share"] * first, words)
+        return Assessment(WARN, value, limits["share"] * first, words)
     return None
 
 

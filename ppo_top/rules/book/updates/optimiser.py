@@ -37,7 +37,8 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
         return Assessment(CRIT, value, limits["extreme"], f"policy loss is extreme: {num(value)}")
     before = [abs(x) for x in history.previous(int(limits["points"])) if x]
     large = abs(value) > limits["small"] and len(before) >= limits["few"]
-    jumps = large and _jumped(abs(value), before, limits)
+    told = run.family != ON_POLICY or _usually_small(run)
+    jumps = large and told and _jumped(abs(value), before, limits)
     if jumps and run.open_severities.keys().isdisjoint(("policy-loss-positive", "kl-high")):
         message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
         return Assessment(WATCH, value, None, message, immediate=True)

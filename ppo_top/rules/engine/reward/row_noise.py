@@ -32,21 +32,31 @@ OVERLAP_ROWS, OVERLAP_LOOKS, OVERLAP_ERRORS = 5.0, 6, 5.0
 """Rows are no moving mean over so many of them if it would be far noisier than all of them spread:
 by so many standard errors of that spread, of so many independent rows or more."""
 
+FAR_ROWS, FAR_LOOKS = 16, 12
+"""Rows so far apart are compared with neighbours, where there are so many independent ones."""
+
 
 class RowSpread:
-    """The standard deviation of all rows (Welford 1962), trend and noise together."""
+    """How far rows spread: all of them, trend and noise together, and those that are far apart.
+
+    The first is their standard deviation (Welford 1962); the second does not see a trend.
+    """
 
     def __init__(self) -> None:
         self.count, self.mean, self.squares = 0, 0.0, 0.0
+        self.far = Noise()
 
     def copy(self) -> RowSpread:
         """An independent copy."""
         other = RowSpread()
         other.count, other.mean, other.squares = self.count, self.mean, self.squares
+        other.far = self.far.copy()
         return other
 
     def add(self, value: float) -> None:
         """Add a row's reward."""
+        if self.count % FAR_ROWS == 0:
+            self.far.push(value)
         self.count += 1
         apart = value - self.mean
         self.mean += apart / self.count
@@ -54,11 +64,18 @@ class RowSpread:
 
     def forbids(self, rows_per_window: float, noise: float) -> bool:
         """Whether rows of a moving mean of this noise would have spread far wider."""
-        looks = self.count / rows_per_window
-        if rows_per_window < OVERLAP_ROWS or looks < OVERLAP_LOOKS:
+        if rows_per_window < OVERLAP_ROWS or not self.count:
             return False
-        spread = math.sqrt(self.squares / self.count)
-        return noise > (1.0 + OVERLAP_ERRORS / math.sqrt(looks)) * spread > 0.0
+        overlap = max(1.0, MOVING_MEAN_NOISE * math.sqrt(rows_per_window / FAR_ROWS))
+        spreads = (
+            (math.sqrt(self.squares / self.count), self.count / rows_per_window, OVERLAP_LOOKS),
+            (self.far.robust * overlap, self.count / FAR_ROWS / overlap**2, FAR_LOOKS),
+        )
+        return any(
+            noise > (1.0 + OVERLAP_ERRORS / math.sqrt(looks)) * spread > 0.0
+            for spread, looks, least in spreads
+            if looks >= least
+        )
 
 
 class RowNoise:
@@ -108,7 +125,7 @@ class RowNoise:
         count = self.count
         far_too = rows_per_window == 1.0
         found = [
-            max(each.std, 0.75 * each.mean)
+            each.robust
             for each in self.estimators
             if each.lag == 1 or (far_too and count >= LAG_PERIODS * each.lag)
         ]
