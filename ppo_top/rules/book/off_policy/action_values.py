@@ -5,6 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.advice.critic_symptoms import (
     loss_kept,
     returns_of_one_sign,
+    rewards_large,
     steps_rewarded,
     values_wrong,
 )
@@ -50,26 +51,46 @@ def values_contradict(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return None
 
 
-def values_short_at_end(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """At the end of a run its action values are still those of the next reward alone.
+def values_stay_short(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    """At the end of a run, or late in a long one, action values are still those of the next reward.
 
     Every critic passes there on its way; one whose discount is 0, or whose target network never
-    follows, stays (labelled runs: at most 58 % of a healthy run's last rows are like that).
+    follows, stays (labelled runs: at most 58 % of a healthy run's last rows are like that, and on
+    the way more only where rewards of hundreds a step are learned slowly).
     """
     loss, reward = run.first_logged(ACTOR_LOSSES), run.reward
     length = run.histories.get("ep_len")
-    if not run.ended or loss is None or reward is None or length is None or run.at_max:
+    if loss is None or reward is None or length is None or run.at_max:
+        return None
+    on_way = not run.ended
+    if on_way and (loss.count < limits["on_way"] or rewards_large(run)):
         return None
     count = min(MAX_RECENT_VALUES, loss.count // 2)
     if count < limits["rows"] or min(length.count, reward.history.count) < count:
         return None
-    newest = (each.newest(count) for each in (loss, reward.history, length))
-    shares = [-value * steps / total for value, total, steps in zip(*newest, strict=True) if total]
-    short = sum(limits["low"] <= share <= limits["high"] for share in shares)
-    if length.level < limits["length"] or short < limits["share"] * count:
+    if on_way and not _is_short(loss.last, length.last, reward.history.last, limits):
         return None
-    message = "action values are worth one step's reward to the end: what follows is not learned"
-    return Assessment(WARN, loss.level, None, message, concepts=_logged(run), immediate=True)
+    losses, lengths, totals = (each.newest(count) for each in (loss, length, reward.history))
+    rows = zip(losses, lengths, totals, strict=True)
+    short = sum(_is_short(*values, limits) for values in rows)
+    share = limits["on_way_share" if on_way else "share"]
+    if length.level < limits["length"] or short < share * count:
+        return None
+    until = "after half of the updates" if on_way else "to the end"
+    message = f"action values are worth one step's reward {until}: what follows is not learned"
+    return Assessment(WARN, loss.level, None, message, concepts=_logged(run), immediate=run.ended)
+
+
+def _is_short(loss: float, length: float, total: float, limits: RuleLimits) -> bool:
+    """Whether minus an actor's loss is the reward of about one step of an episode."""
+    return total != 0.0 and limits["low"] <= -loss * length / total <= limits["high"]
+
+
+def _not_yet(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+    """Whether there are too few values, also after the block, to say anything before the end."""
+    loss = run.first_logged(ACTOR_LOSSES)
+    seen = loss.count if loss is not None else 0
+    return not run.ended and seen + len(block.steps) < limits["on_way"]
 
 
 def values_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -112,10 +133,6 @@ def _no_jump(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     low, high = near_bounds(run, block, values, LEVEL_VALUES + 1)
     near, far = sorted((abs(low), abs(high)))
     return low * high > 0.0 and near >= (1.0 - limits["alone_lost"]) * far
-
-
-def _goes_on(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    return not run.ended
 
 
 def _logged(run: RuleContext) -> tuple[str]:
@@ -169,16 +186,24 @@ RULES = (
     Rule(
         id="action-values-short",
         title="Action values see one step only",
-        description="action values amount to the reward of one step until the run ends",
+        description="action values amount to the reward of one step, late in a run or at its end",
         concepts=("actor_loss",),
         related=("reward_mean", "ep_len"),
-        assess=values_short_at_end,
-        stays_calm=_goes_on,
+        assess=values_stay_short,
+        stays_calm=_not_yet,
         judged_at=ACTOR_LOSSES,
         at_end=True,
         families=frozenset({OFF_POLICY}),
-        limits={"rows": 20, "low": 0.75, "high": 1.2, "share": 0.7, "length": 5.0},
-        persistence=k_of_n(1, 1),
+        limits={
+            "rows": 20,
+            "low": 0.75,
+            "high": 1.2,
+            "share": 0.7,
+            "on_way": 64,
+            "on_way_share": 0.8,
+            "length": 5.0,
+        },
+        persistence=k_of_n(4, 5),
         causes=(
             "discount (gamma) too small: only the next reward counts",
             "target network too slow or too fast for the critic",
