@@ -7,7 +7,7 @@ from tests.rules.cases import after, flat
 from tests.rules.specifications import ENDED, Contrast, RowLog, within
 from tests.rules.specifications_conditions import NOWHERE
 from tests.rules.specifications_replay import LARGE_RETURNS, LOST, NO_LOSS, OFF, UNGAINED, VALUE
-from tests.support.drawn_runs import DrawnColumns, jitter
+from tests.support.drawn_runs import DrawnColumn, DrawnColumns, jitter
 
 WATCH, WARN, CRIT = Severity.WATCH, Severity.WARN, Severity.CRIT
 AT_LAST = RowLog(left_open=True)
@@ -23,6 +23,17 @@ ONE_STEP: DrawnColumns = {**WRONG, "actor_loss": 10.0, "critic_loss": 0.1}
 FALLING_EPSILON: DrawnColumns = {
     **UNGAINED, "exploration_rate": lambda i: 0.95 - 0.004 * i,
 }  # fmt: skip
+
+
+def until(last: int, value: float, every: int = 1) -> DrawnColumn:
+    """A value at one row of so many, and none from a row on."""
+    return lambda i: value if i < last and i % every == 0 else None
+
+
+def stops(last: int, every: int = 1) -> DrawnColumns:
+    """Whatever an update logs is logged until a row only."""
+    names = ("critic_loss", "actor_loss", "entropy_coef", "n_updates", "lr", "total_loss")
+    return {**UNGAINED, **dict.fromkeys(names, until(last, 0.5, every))}
 
 
 UNTRAINED: DrawnColumns = {**NO_LOSS, "total_loss": None}
@@ -74,6 +85,14 @@ EXPLORATION_PAIRS = (
     Contrast("not-training", "epsilon has come to its end", {**UNTRAINED, "exploration_rate": lambda
          i: max(0.05, 1.0 - 0.05 * i)}, {"exploration_rate": lambda i: 1.0 - 0.01 * i}, WARN, 0,
          VALUE, count=40),
+    Contrast("not-training", "updates have stopped, and with them their rate", stops(45),
+         {"lr": 3e-4}, WARN, 0, OFF),
+    Contrast("not-training", "there has been none for ten rows and more", stops(47), stops(51),
+         WARN, 0, OFF),
+    Contrast("not-training", "that is far longer than it usually takes", stops(30, every=4),
+         stops(46, every=4), WARN, 0, OFF),
+    Contrast("hidden-nan", "others of the same update are logged", {**stops(45), "lr": 3e-4},
+         {"lr": until(45, 3e-4)}, WATCH, 0, VALUE),
     Contrast("not-training", "epsilon ever was more", {**UNTRAINED, "exploration_rate": lambda i:
          max(0.05, 1.0 - 0.05 * i)}, {"exploration_rate": 0.05}, WARN, 0, VALUE, count=40),
 )

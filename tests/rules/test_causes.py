@@ -631,6 +631,18 @@ def test_a_run_that_logs_its_updates_is_trained() -> None:
         assert "no loss logged" not in facts_at_end(logged, about=about)
 
 
+def test_updates_that_stop_with_their_rate_are_no_nan() -> None:
+    """A tracker that drops NaN drops the loss alone; gradient steps of 0 leave nothing to log."""
+    losses = ("critic_loss", "actor_loss", "entropy_coef", "n_updates", "lr")
+    stopped: DrawnColumns = {name: lambda i: 3e-4 if i < 30 else None for name in losses}
+    judge = Judge(Profile("sb3", "off-policy", algo="SAC", tags=SB3_TAGS))
+    for row in draw_rows({**OFF_POLICY_COLUMNS, **stopped}, 60):
+        judge.add_row(row)
+    (found,) = (each for each in judge.findings if each.rule == "not-training")
+    assert found.causes[0].startswith("nothing is trained any more")
+    assert "hidden-nan" not in {each.rule for each in judge.findings}
+
+
 @pytest.mark.parametrize("family", sorted(FAMILY_NAMES))
 def test_a_proof_of_a_cause_that_a_family_cannot_have_leaves_the_others(family: str) -> None:
     """Long answers are a language model's; a script on a control task may log their share."""

@@ -257,6 +257,11 @@ def no_loss(run: RuleContext) -> bool | None:
     return not run.has_updates
 
 
+def updates_stopped(run: RuleContext) -> bool | None:
+    """Updates, their losses and their rate, are no longer logged."""
+    return run.updates_stopped
+
+
 def not_finite(run: RuleContext) -> bool | None:
     """Some metric is NaN or infinite that was a number before, or that is at fault for it.
 
@@ -328,6 +333,7 @@ FACTS: Mapping[str, Fact] = {
     **SETTING_FACTS,
     "action values near 0 at a usual learning rate": untrained_values,
     "no loss logged": no_loss,
+    "no update logged any more": updates_stopped,
     "NaN or infinite": not_finite,
     "never NaN or infinite": always_finite,
     "reward NaN or infinite": reward_not_finite,

@@ -25,6 +25,12 @@ KEPT_SHARE = 0.3
 LEARNING_METRICS = ("lr", "entropy", "exploration_rate", "grad_norm", "n_updates")
 """What is logged of a training without losses."""
 
+COUNTED_UPDATES = frozenset({"lr", "n_updates"})
+"""What is logged of each update beside its losses, and is always a number."""
+
+STOPPED_ROWS, STOPPED_TIMES = 10, 6.0
+"""Updates have stopped if they miss for so many rows, and so many times the usual."""
+
 RARELY_MISSING = 1.1
 """Updates per finite value of a metric of which nearly each row has one."""
 
@@ -103,6 +109,29 @@ class RuleContext(LoggedRun):
     def has_updates(self) -> bool:
         """Whether a metric of an update was logged: a loss, or how far it moved the policy."""
         return any(name in self.histories for name in UPDATE_METRICS)
+
+    @property
+    def rows_without_updates(self) -> int:
+        """For how many rows nothing of an update was logged, nor its rate or count, after others.
+
+        0 where neither the rate nor the count ever was: a loss alone may be left out for being NaN.
+        """
+        if not self.has_updates or COUNTED_UPDATES.isdisjoint(self.histories):
+            return 0
+        logged = (self.histories.get(name) for name in (*UPDATE_METRICS, *COUNTED_UPDATES))
+        return self.mark.row - max(each.last_row for each in logged if each is not None)
+
+    @property
+    def updates_stopped(self) -> bool:
+        """Whether updates have been missing far longer than they usually are, for ten rows or more.
+
+        Some trainers update less often than they log.
+        """
+        gone = self.rows_without_updates
+        if gone < STOPPED_ROWS:
+            return False
+        times = max(self.histories[name].count for name in COUNTED_UPDATES & self.histories.keys())
+        return gone * times > STOPPED_TIMES * (self.mark.row - gone + 1)
 
     @property
     def shows_training(self) -> bool:

@@ -10,13 +10,14 @@ import math
 from itertools import pairwise
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.context import COUNTED_UPDATES, RuleContext
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.logged_run import ACTOR_LOSSES, CRITIC_LOSSES, UPDATE_METRICS
 from ppo_top.rules.engine.reward.measures import MIN_LOOKS
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, NOT_LLM, OFF_POLICY, VALUE_BASED, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
+from ppo_top.text.format import plural
 
 
 def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None:
@@ -162,7 +163,14 @@ LOGGED_BESIDE_REWARDS = ("ep_len", "fps", "exploration_rate")
 
 
 def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
-    """Episodes are collected, but no loss is ever logged by a trainer that logs losses."""
+    """Episodes are collected, but no loss is logged: never by a trainer that logs losses, or since.
+
+    What stops with the rate or the count of updates was not left out for being NaN.
+    """
+    if run.updates_stopped:
+        gone = run.rows_without_updates
+        message = f"no loss or rate for {plural(gone, run.profile.row_kind)}: training has stopped"
+        return Assessment(WARN, float(gone), None, message, immediate=run.ended)
     if not run.should_log_losses or run.has_updates:
         return None
     if any(map(run.profile.tags.__contains__, UPDATE_METRICS)):
@@ -194,8 +202,10 @@ def _has_explored(run: RuleContext, limits: RuleLimits) -> bool:
 
 
 def _is_training(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
-    """Whether a loss was logged before the block, or the trainer logs none."""
-    return not run.should_log_losses or run.has_updates
+    """Whether updates are logged in each row of the block, or none before and by the trainer."""
+    if not run.has_updates:
+        return not run.should_log_losses
+    return not block.columns.keys().isdisjoint((*UPDATE_METRICS, *COUNTED_UPDATES))
 
 
 SLOWER_CRITIC = (
@@ -304,7 +314,7 @@ RULES = (
     Rule(
         id="not-training",
         title="Collecting, but not training",
-        description="rollouts are logged, but no loss",
+        description="rollouts are logged, but no loss, or none any more",
         concepts=("critic_loss",),
         assess=not_training,
         stays_calm=_is_training,

@@ -157,6 +157,8 @@ def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
         if not level or concept in run.non_finite or not _siblings(run, concept):
             continue
         gone = run.mark.row - history.last_row
+        if run.rows_without_updates >= gone:
+            continue  # there were no updates
         due = run.updates - gone  # how many there would be had it never been missing
         always = history.count >= due - 1
         waited = limits["rows"] - always
