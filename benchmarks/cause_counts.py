@@ -48,7 +48,13 @@ from ppo_top.settings import Settings
 
 TABLE = Path(str(TABLES_FOLDER)) / "cause_counts.tsv"
 
-UNCOUNTED_FACTS = frozenset({"learned nothing, and no size of updates is logged", *SETTING_FACTS})
+UNCOUNTED_FACTS = frozenset(
+    {
+        "learned nothing, and no size of updates is logged",
+        "reward above its start and not falling",
+        *SETTING_FACTS,
+    }
+)
 """Facts that choose what is advised: they repeat others, or prove a cause by themselves."""
 
 LEAST_REPORTS = 2

@@ -36,7 +36,8 @@ class Causes(NamedTuple):
     """The table of causes. `proofs`: fact -> cause; `vetoes`: (cause, fact) that never go together.
 
     `opposites` (both ways round) are never named together. `families` names those that a cause is
-    limited to. `firsts`: rule -> the cause that it measures. `texts` holds the lines of each cause,
+    limited to. `firsts`: rule -> the cause that it measures. `harmless`: rule -> what may stand
+    behind it that is no fault, where a fact holds. `texts` holds the lines of each cause,
     `by_sentence` the cause of each, and of sentences of rules that name their causes themselves.
     """
 
@@ -45,6 +46,7 @@ class Causes(NamedTuple):
     vetoes: frozenset[tuple[str, str]]
     opposites: frozenset[tuple[str, str]]
     families: Mapping[str, frozenset[str]]
+    harmless: Mapping[str, CauseText]
     texts: Mapping[str, tuple[CauseText, ...]]
     by_sentence: Mapping[str, str]
 
@@ -79,6 +81,7 @@ def known_causes() -> Causes:
     families: dict[str, frozenset[str]] = {}
     texts: dict[str, tuple[CauseText, ...]] = {}
     sentences: dict[str, str] = {}
+    harmless: dict[str, CauseText] = {}
     for first, *cells in _rows("causes"):
         if first == "!proof":
             proofs[cells[0]] = cells[1]
@@ -90,6 +93,9 @@ def known_causes() -> Causes:
             opposites |= {(cells[0], cells[1]), (cells[1], cells[0])}
         elif first == "!says":
             sentences[cells[1]] = cells[0]
+        elif first == "!harmless":
+            rule, when, sentence, remedy = cells
+            harmless[rule] = CauseText(first, when, sentence, "", (remedy,))
         elif first == "!only":
             families[cells[0]] = frozenset(cells[1].split())
         else:
@@ -98,7 +104,7 @@ def known_causes() -> Causes:
             texts[first] = (*texts.get(first, ()), text)
     sentences |= {text.sentence: text.cause for some in texts.values() for text in some}
     pairs = frozenset(vetoes), frozenset(opposites)
-    return Causes(proofs, firsts, *pairs, families, texts, sentences)
+    return Causes(proofs, firsts, *pairs, families, harmless, texts, sentences)
 
 
 @cache

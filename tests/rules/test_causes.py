@@ -87,6 +87,8 @@ def test_the_tables_name_what_there_is() -> None:
     assert causes.texts.keys() == counts.reports.keys() == FAULTS_BY_CAUSE.keys()
     rules_found = {RULE_PREFIX + rule for rule in BY_ID}
     facts = {*causes.proofs, *(fact for _, fact in causes.vetoes)}
+    facts |= {text.when for text in causes.harmless.values()}
+    assert {*causes.firsts, *causes.harmless} <= BY_ID.keys()
     assert facts <= FACTS.keys() | rules_found
     named = {*causes.proofs.values(), *(cause for cause, _ in causes.vetoes)}
     assert named <= counts.reports.keys()
@@ -479,6 +481,39 @@ def test_what_a_rule_measures_is_the_first_cause_of_it() -> None:
     assert first.cause == "step too large"
     assert "too little exploration" in [each.cause for each in others]
     assert opened(judge, "kl-high").causes[0] == first.sentence
+
+
+SHORT_VALUES: DrawnColumns = {
+    **OFF_POLICY_COLUMNS,
+    "reward_mean": lambda i: 60 + jitter(i, 1), "ep_len": 20.0, "actor_loss": -3.0,
+}  # fmt: skip
+"""Action values of the reward of one step."""
+
+
+@pytest.mark.parametrize(
+    ("gamma", "first"), [(None, "discount (gamma) too small"), (0.99, "target network")]
+)
+def test_a_discount_that_is_stated_and_usual_is_no_cause(gamma: float | None, first: str) -> None:
+    """Nobody is told to raise what stands at its default."""
+    config = {} if gamma is None else {"gamma": gamma}
+    judge = judged(SHORT_VALUES, 70, Profile("sb3", "off-policy", config, tags=SB3_TAGS))
+    causes = opened(judge, "action-values-short").causes
+    assert causes[0].startswith(first)
+    assert any("discount" in cause for cause in causes) is (gamma is None)
+
+
+@pytest.mark.parametrize(("after", "converged"), [(30.0, True), (-30.0, False)])
+def test_a_policy_that_is_certain_of_a_better_way_has_converged(
+    after: float, converged: bool
+) -> None:
+    """Beside what may be wrong: entropy that is gone is the price of a gain that was kept."""
+    columns: DrawnColumns = {
+        **CTRL_COLUMNS,
+        "entropy": lambda i: 1.3 * 0.9**i,
+        "reward_mean": lambda i: 20.0 + after * min(1.0, i / 15) + jitter(i, 2.0),
+    }
+    causes = opened(judged(columns, 60), "entropy-collapsed").causes
+    assert ("converged: the policy is certain of what it has learned" in causes) is converged
 
 
 def test_a_setting_that_proves_another_cause_stands_before_it() -> None:

@@ -110,6 +110,11 @@ def coefficient_gone(run: RuleContext) -> bool | None:
     return history.last < LIMITS["coefficient_down"] * history.start
 
 
+def up_and_kept(run: RuleContext) -> bool | None:
+    """The reward is above its start by more than its noise, and does not fall."""
+    return None if run.reward is None else run.reward.is_up and not run.falling
+
+
 def evaluated_better(run: RuleContext) -> bool | None:
     """Evaluations are better than training ever was, and that has gained nothing.
 
@@ -136,5 +141,6 @@ EXPLORATION_FACTS: Mapping[str, Fact] = {
     "epsilon rose again": epsilon_back,
     "entropy coefficient vanished": coefficient_gone,
     "evaluated better than training ever was": evaluated_better,
+    "reward above its start and not falling": up_and_kept,
 }
 """What a reader calls it -> how it is seen."""

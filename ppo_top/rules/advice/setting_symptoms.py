@@ -30,6 +30,9 @@ ADAPTIVE_RATE = "adaptive-rate"
 """The fact that the learning rate may follow the KL, by factors of 1.5 several times an update."""
 
 
+USUAL_DISCOUNT = 0.9
+"""Ten steps' rewards count; few tasks are learned with less."""
+
 UNMOVED_ROWS = 10
 """A rate that follows the KL has moved by then, unless it is at a bound."""
 
@@ -142,8 +145,15 @@ def _is_odd(find: FindSetting, run: RuleContext) -> bool | None:
     return True if find(run, SETTING_LIMITS) is not None else None
 
 
+def discount_usual(run: RuleContext) -> bool | None:
+    """The discount is stated, and one with which later rewards count."""
+    value = run.config_number("gamma")
+    return None if value is None else value >= USUAL_DISCOUNT
+
+
 SETTING_FACTS: Mapping[str, Fact] = {
-    name: partial(_is_odd, find) for name, find in ODD_SETTINGS.items()
+    **{name: partial(_is_odd, find) for name, find in ODD_SETTINGS.items()},
+    "discount of 0.9 or more": discount_usual,
 }
 
 

@@ -204,6 +204,7 @@ RULES = (
             "length": 5.0,
         },
         persistence=k_of_n(4, 5),
+        ranks_causes=True,
         causes=(
             "discount (gamma) too small: only the next reward counts",
             "target network too slow or too fast for the critic",
