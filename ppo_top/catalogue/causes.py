@@ -36,9 +36,11 @@ class Causes(NamedTuple):
     """The table of causes. `proofs`: fact -> cause; `vetoes`: (cause, fact) that never go together.
 
     `opposites` (both ways round) are never named together. `families` names those that a cause is
-    limited to. `firsts`: rule -> the cause that it measures. `harmless`: rule -> what may stand
-    behind it that is no fault, where a fact holds. `texts` holds the lines of each cause,
-    `by_sentence` the cause of each, and of sentences of rules that name their causes themselves.
+    limited to. `firsts`: rule -> the cause that it measures. `witnesses`: a cause that is a setting
+    which hardly anybody changes -> facts without which it is not named first. `harmless`: rule ->
+    what may stand behind it that is no fault, where a fact holds. `texts` holds the lines of each
+    cause, `by_sentence` the cause of each, and of sentences of rules that name their causes
+    themselves.
     """
 
     proofs: Mapping[str, str]
@@ -46,6 +48,7 @@ class Causes(NamedTuple):
     vetoes: frozenset[tuple[str, str]]
     opposites: frozenset[tuple[str, str]]
     families: Mapping[str, frozenset[str]]
+    witnesses: Mapping[str, frozenset[str]]
     harmless: Mapping[str, CauseText]
     texts: Mapping[str, tuple[CauseText, ...]]
     by_sentence: Mapping[str, str]
@@ -82,6 +85,7 @@ def known_causes() -> Causes:
     texts: dict[str, tuple[CauseText, ...]] = {}
     sentences: dict[str, str] = {}
     harmless: dict[str, CauseText] = {}
+    witnesses: dict[str, frozenset[str]] = {}
     for first, *cells in _rows("causes"):
         if first == "!proof":
             proofs[cells[0]] = cells[1]
@@ -93,6 +97,8 @@ def known_causes() -> Causes:
             opposites |= {(cells[0], cells[1]), (cells[1], cells[0])}
         elif first == "!says":
             sentences[cells[1]] = cells[0]
+        elif first == "!witness":
+            witnesses[cells[0]] = witnesses.get(cells[0], frozenset()) | {cells[1]}
         elif first == "!harmless":
             rule, when, sentence, remedy = cells
             harmless[rule] = CauseText(first, when, sentence, "", (remedy,))
@@ -104,7 +110,7 @@ def known_causes() -> Causes:
             texts[first] = (*texts.get(first, ()), text)
     sentences |= {text.sentence: text.cause for some in texts.values() for text in some}
     pairs = frozenset(vetoes), frozenset(opposites)
-    return Causes(proofs, firsts, *pairs, families, harmless, texts, sentences)
+    return Causes(proofs, firsts, *pairs, families, witnesses, harmless, texts, sentences)
 
 
 @cache

@@ -9,7 +9,7 @@ import pytest
 from benchmarks.cause_counts import TABLE, Symptoms, count_symptoms, table_lines
 from corpus.causes import FAULTS_BY_CAUSE, named_causes
 from ppo_top.catalogue.causes import ANY_CASE, cause_counts, known_causes
-from ppo_top.model import ConfigValue, Finding, Mark, Profile, Severity, SeverityChange
+from ppo_top.model import ConfigValue, Finding, Mark, Profile, Row, Severity, SeverityChange
 from ppo_top.rules.advice.causes import (
     RULE_PREFIX,
     cause_scores,
@@ -30,7 +30,7 @@ from ppo_top.rules.book import BY_ID
 from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.terms import FAMILY_NAMES
 from ppo_top.rules.judge import Judge
-from tests.rules.cases import after, at
+from tests.rules.cases import after, at, flat
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,
@@ -87,10 +87,10 @@ def test_the_tables_name_what_there_is() -> None:
     assert causes.texts.keys() == counts.reports.keys() == FAULTS_BY_CAUSE.keys()
     rules_found = {RULE_PREFIX + rule for rule in BY_ID}
     facts = {*causes.proofs, *(fact for _, fact in causes.vetoes)}
-    facts |= {text.when for text in causes.harmless.values()}
+    facts |= {text.when for text in causes.harmless.values()}.union(*causes.witnesses.values())
     assert {*causes.firsts, *causes.harmless} <= BY_ID.keys()
     assert facts <= FACTS.keys() | rules_found
-    named = {*causes.proofs.values(), *(cause for cause, _ in causes.vetoes)}
+    named = {*causes.proofs.values(), *(cause for cause, _ in causes.vetoes), *causes.witnesses}
     assert named <= counts.reports.keys()
     cases = {*FACTS, *FAMILY_NAMES, ANY_CASE}
     assert all(text.when in cases for some in causes.texts.values() for text in some)
@@ -481,6 +481,41 @@ def test_what_a_rule_measures_is_the_first_cause_of_it() -> None:
     assert first.cause == "step too large"
     assert "too little exploration" in [each.cause for each in others]
     assert opened(judge, "kl-high").causes[0] == first.sentence
+
+
+@pytest.mark.parametrize(
+    ("gamma", "explained", "first"), [(None, 0.5, False), (None, 0.9, True), (0.3, 0.5, True)]
+)
+def test_a_setting_that_nobody_saw_changed_is_not_named_first(
+    gamma: float | None, explained: float, first: bool
+) -> None:
+    """A discount is hardly ever changed: the log states it, or its critic has an easy task."""
+    config = {} if gamma is None else {"gamma": gamma}
+    columns: DrawnColumns = {
+        **CTRL_COLUMNS, "reward_mean": flat, "ep_len": 20.0, "explained_variance": explained,
+    }  # fmt: skip
+    judge = judged(columns, 80, Profile("sb3", "on-policy", config, algo="PPO", tags=SB3_TAGS))
+    judge.end_run()
+    places = ["discount" in cause for cause in opened(judge, "reward-never-moves").causes]
+    assert any(places)
+    assert places[0] is first
+
+
+@pytest.mark.parametrize(
+    ("steps", "algo", "named"), [(8, "PPO", 1), (8, "A2C", 0), (128, "PPO", 0)]
+)
+def test_ppo_of_very_few_steps_an_update_is_told_so(steps: int, algo: str, named: int) -> None:
+    """Nothing was gained, and a setting is far off its default; A2C's is no more."""
+    columns: DrawnColumns = {
+        **CTRL_COLUMNS, "reward_mean": flat, "ep_len": 20.0, "n_updates": lambda i: 10.0 * (i + 1),
+    }  # fmt: skip
+    judge = Judge(Profile("sb3", "on-policy", algo=algo, tags=SB3_TAGS))
+    for row in draw_rows(columns, 80):
+        mark = Mark(row.mark.row, (row.mark.row + 1) * steps, row.mark.time)
+        judge.add_row(Row(mark, row.values))
+    judge.end_run()
+    causes = opened(judge, "reward-never-moves").causes
+    assert (causes == ("too few steps an update",)) is bool(named)
 
 
 SHORT_VALUES: DrawnColumns = {

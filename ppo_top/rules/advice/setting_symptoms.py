@@ -33,6 +33,9 @@ ADAPTIVE_RATE = "adaptive-rate"
 USUAL_DISCOUNT = 0.9
 """Ten steps' rewards count; few tasks are learned with less."""
 
+SHORT_ROLLOUT = 64.0
+"""Steps an update; all trainers' defaults for PPO are 128 and more."""
+
 UNMOVED_ROWS = 10
 """A rate that follows the KL has moved by then, unless it is at a bound."""
 
@@ -151,7 +154,14 @@ def discount_usual(run: RuleContext) -> bool | None:
     return None if value is None else value >= USUAL_DISCOUNT
 
 
+def rollout_short(run: RuleContext) -> bool | None:
+    """PPO learns from very few steps an update; A2C's default is no more."""
+    steps = run.steps_per_update
+    return steps < SHORT_ROLLOUT if steps and "clipped" in run.facts else None
+
+
 SETTING_FACTS: Mapping[str, Fact] = {
+    "PPO with fewer than 64 steps an update": rollout_short,
     **{name: partial(_is_odd, find) for name, find in ODD_SETTINGS.items()},
     "discount of 0.9 or more": discount_usual,
 }
