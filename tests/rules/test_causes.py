@@ -537,15 +537,20 @@ def test_a_discount_that_is_stated_and_usual_is_no_cause(gamma: float | None, fi
     assert any("discount" in cause for cause in causes) is (gamma is None)
 
 
-@pytest.mark.parametrize(("after", "converged"), [(30.0, True), (-30.0, False)])
+@pytest.mark.parametrize(
+    ("after", "rate", "converged"),
+    [(30.0, 3e-4, True), (-30.0, 3e-4, False), (30.0, 0.5, False)],
+    ids=["gained", "lost", "a setting proves another cause"],
+)
 def test_a_policy_that_is_certain_of_a_better_way_has_converged(
-    after: float, converged: bool
+    after: float, rate: float, converged: bool
 ) -> None:
     """Beside what may be wrong: entropy that is gone is the price of a gain that was kept."""
     columns: DrawnColumns = {
         **CTRL_COLUMNS,
         "entropy": lambda i: 1.3 * 0.9**i,
         "reward_mean": lambda i: 20.0 + after * min(1.0, i / 15) + jitter(i, 2.0),
+        "lr": rate,
     }
     causes = opened(judged(columns, 60), "entropy-collapsed").causes
     assert ("converged: the policy is certain of what it has learned" in causes) is converged

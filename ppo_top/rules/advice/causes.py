@@ -116,7 +116,8 @@ def likely_causes(run: RuleContext, rule: str) -> tuple[list[CauseText], str]:
     ranked = without_opposites(scores)[:MOST_CAUSES]
     texts = [cause_text(cause, symptoms, run.family) for cause in ranked]
     harmless = known_causes().harmless.get(rule)
-    if harmless is not None and symptoms.get(harmless.when):
+    proven = any(symptoms.get(fact) for fact in known_causes().proofs)
+    if harmless is not None and symptoms.get(harmless.when) and not proven:
         texts = [harmless, *texts][:MOST_CAUSES]
     close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)
     looks = (text.look for text in texts[:2] if text.look)

@@ -110,9 +110,9 @@ def coefficient_gone(run: RuleContext) -> bool | None:
     return history.last < LIMITS["coefficient_down"] * history.start
 
 
-def up_and_kept(run: RuleContext) -> bool | None:
-    """The reward is above its start by more than its noise, and does not fall."""
-    return None if run.reward is None else run.reward.is_up and not run.falling
+def gain_kept(run: RuleContext) -> bool | None:
+    """The reward has risen by more than noise, and keeps most of that."""
+    return None if run.reward is None else run.reward_pays
 
 
 def evaluated_better(run: RuleContext) -> bool | None:
@@ -141,6 +141,6 @@ EXPLORATION_FACTS: Mapping[str, Fact] = {
     "epsilon rose again": epsilon_back,
     "entropy coefficient vanished": coefficient_gone,
     "evaluated better than training ever was": evaluated_better,
-    "reward above its start and not falling": up_and_kept,
+    "reward gained and kept": gain_kept,
 }
 """What a reader calls it -> how it is seen."""
