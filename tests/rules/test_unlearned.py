@@ -57,26 +57,6 @@ def test_a_reward_mostly_above_its_start_is_not_said_to_have_gained_nothing() ->
     assert found.severity == Severity.WATCH
 
 
-@pytest.mark.parametrize(
-    ("columns", "trainer", "severity"),
-    [
-        ({}, "unknown", Severity.WATCH),
-        ({"total_loss": 0.5}, "unknown", Severity.WARN),
-        ({"entropy": 0.5}, "unknown", Severity.WARN),
-        ({}, "monitor", Severity.WARN),
-    ],
-)
-def test_rewards_alone_may_be_those_of_an_evaluation(
-    columns: DrawnColumns, trainer: str, severity: Severity
-) -> None:
-    """A policy that is only evaluated gains nothing, as it should: nothing tells of a training."""
-    rewards: DrawnColumns = {"reward_mean": flat, "ep_len": 20.0, **columns}
-    judge = judged(Profile(trainer, "unknown"), draw_rows(rewards))
-    judge.end_run()
-    (found,) = (f for f in judge.findings if f.rule == RULE and f.cleared is None)
-    assert found.severity == severity
-
-
 def wrong_way(reward: DrawnColumn, sample: Sample) -> str:
     """What is said of a reward below its start, of one episode an update."""
     columns: DrawnColumns = {**course(reward), "ep_len": 1000.0}

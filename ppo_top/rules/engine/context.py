@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ppo_top.catalogue import UNKNOWN_TRAINER
 from ppo_top.model import Profile, Severity
 from ppo_top.rules.engine.logged_run import (
     REWARD_CONCEPTS,
@@ -21,9 +20,6 @@ TOLERATED_ROWS = 40
 
 KEPT_SHARE = 0.3
 """A reward that has lost no more than this share of its gain still pays."""
-
-LEARNING_METRICS = ("lr", "entropy", "exploration_rate", "grad_norm", "n_updates")
-"""What is logged of a training without losses."""
 
 COUNTED_UPDATES = frozenset({"lr", "n_updates"})
 """What is logged of each update beside its losses, and is always a number."""
@@ -132,17 +128,6 @@ class RuleContext(LoggedRun):
             return False
         times = max(self.histories[name].count for name in COUNTED_UPDATES & self.histories.keys())
         return gone * times > STOPPED_TIMES * (self.mark.row - gone + 1)
-
-    @property
-    def shows_training(self) -> bool:
-        """Whether the log is one of a training: of a known trainer, or with a metric of learning.
-
-        Rewards alone, of a trainer nobody knows, may be those of a policy that is only evaluated.
-        """
-        if self.profile.trainer_id != UNKNOWN_TRAINER.id or self.has_updates:
-            return True
-        logged = any(map(self.histories.__contains__, LEARNING_METRICS))
-        return logged or self.config_number("learning_rate") is not None
 
     @property
     def should_log_losses(self) -> bool:

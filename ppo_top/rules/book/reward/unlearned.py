@@ -53,8 +53,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     if _may_have_gained(reward, limits) and not proven:
         level = min(level, WATCH)
         message = f"{run.reward_words} rose above {num(reward.baseline)}, but by no more than noise"
-    part = run.may_be_part(limits["paste_rows"]) and not proven
-    if _rose_before(run) or part or not run.shows_training:
+    if _rose_before(run) or (run.may_be_part(limits["paste_rows"]) and not proven):
         level = min(level, WATCH)
     if run.resumed:
         late = "since it was resumed" if run.segment else "in a log that begins midway"
