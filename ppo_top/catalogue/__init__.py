@@ -34,6 +34,7 @@ from ppo_top.catalogue.lookup import (
     all_tags,
     logged_as,
     meanings_of,
+    meanings_of_ending,
     option_called,
     option_spellings,
 )
@@ -118,6 +119,7 @@ __all__ = [
     "machine_tag",
     "meaning",
     "meanings_of",
+    "meanings_of_ending",
     "names_self_play",
     "option",
     "option_called",

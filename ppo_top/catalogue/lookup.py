@@ -45,8 +45,7 @@ def logged_as(name: str, trainer: Trainer) -> list[LoggedTag]:
 def meanings_of(tag: str, trainer: Trainer) -> dict[str, list[Trainer]]:
     """The metrics a tag maps to, for this trainer or else for every trainer that has it.
 
-    Guesses from the name count only if no trainer has the tag, nor one that ends in it: SB3's
-    console prints `ep_rew_mean` below `rollout/`.
+    Guesses from the name count only if no trainer has the tag.
     """
     own = meaning(trainer, tag)
     if own is not None and not own.fallback:
@@ -56,14 +55,13 @@ def meanings_of(tag: str, trainer: Trainer) -> dict[str, list[Trainer]]:
         known = meaning(each, tag)
         if known is not None and not known.fallback and is_concept(known.concept):
             found.setdefault(known.concept, []).append(each)
-    found = found or _meanings_of_ending(tag)
     if not found and own is not None:
         found[own.concept] = []
     return found
 
 
-def _meanings_of_ending(name: str) -> dict[str, list[Trainer]]:
-    """The metrics of tags that end in this name, below a group."""
+def meanings_of_ending(name: str) -> dict[str, list[Trainer]]:
+    """The metrics of tags that end in this name: SB3 prints `ep_rew_mean` below `rollout/`."""
     found: dict[str, list[Trainer]] = {}
     for each in known_trainers():
         table = trainer_tables().get(each.id)

@@ -14,6 +14,7 @@ from ppo_top.catalogue import (
     concepts,
     is_concept,
     meanings_of,
+    meanings_of_ending,
     option_called,
     options,
     term,
@@ -51,6 +52,8 @@ def _other_meanings(name: str, trainer: Trainer, *, guesses: bool) -> NameMeanin
     meant, word = meanings_of(name, trainer), term(name)
     if word is not None and not any(meant.values()):
         return [(word, "")]
+    if not any(meant.values()):
+        meant = meanings_of_ending(name) or meant
     fitting = {each: by for each, by in meant.items() if by or guesses}
     return [(concept(each), _logged_by(name, by)) for each, by in fitting.items()]
 
