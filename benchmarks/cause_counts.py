@@ -100,11 +100,11 @@ def _reports_on_run(folder: Path, meta: dict[str, Any]) -> Iterator[Symptoms]:
         judge.add_row(row)
         if not seen and _warned(judge, onset):
             seen = True
-            yield Symptoms(meta, run.profile.family, symptoms_of(judge.context))
+            yield Symptoms(meta, run.profile.family, symptoms_of(judge.run))
     judge.end_run()
     if _warned(judge, onset):
         for _ in range(1 if seen else 2):  # what is seen at its end only is its first warning, too
-            yield Symptoms(meta, run.profile.family, symptoms_of(judge.context))
+            yield Symptoms(meta, run.profile.family, symptoms_of(judge.run))
 
 
 def _warned(judge: Judge, onset: int) -> bool:

@@ -42,7 +42,7 @@ TESTS = [
         "test_odd_but_healthy_llm", "test_statements", "test_advice", "test_text_and_ranges",
         "test_judge", "test_causes", "test_critic_symptoms", "test_missing_metrics",
         "test_any_numbers", "test_reward_means", "test_causes_and_last_part", "test_rules_on_rules",
-        "test_facts", "test_persistence", "test_configured_bands", "test_context",
+        "test_facts", "test_persistence", "test_configured_bands", "test_judged_run",
         "test_reward_course", "test_false_alarms", "test_self_play", "test_own_logs",
         "test_advice_trials", "test_custom_rules", "test_unlearned", "test_reward_rows",
         "test_reward_windows", "test_messages", "test_evidence", "settings/test_settings",

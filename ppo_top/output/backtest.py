@@ -33,7 +33,7 @@ MAX_NAMED_RUNS = 6
 TABLE_HEADING = "rule                       crit  warn  watch  info  runs  lead before reward drop"
 
 
-class JudgedRun(NamedTuple):
+class BacktestRun(NamedTuple):
     """What backtesting needs of a judged run."""
 
     name: str
@@ -89,7 +89,7 @@ def reward_fall_row(timeline: Timeline) -> int | None:
     return None
 
 
-def rule_tallies(runs: Iterable[JudgedRun]) -> list[RuleTally]:
+def rule_tallies(runs: Iterable[BacktestRun]) -> list[RuleTally]:
     """One entry per rule that fired, the most frequent first."""
     found: dict[str, RuleTally] = {}
     for run in runs:
@@ -105,7 +105,7 @@ def _by_rule(findings: Iterable[Finding]) -> dict[str, list[Finding]]:
     return grouped
 
 
-def _add(tally: RuleTally, run: JudgedRun, findings: list[Finding]) -> None:
+def _add(tally: RuleTally, run: BacktestRun, findings: list[Finding]) -> None:
     tally.runs.append(run.name)
     tally.counts_by_severity.update(finding.worst_severity for finding in findings)
     fired, fall = findings[0].opened.row, run.reward_fall_row
@@ -115,7 +115,7 @@ def _add(tally: RuleTally, run: JudgedRun, findings: list[Finding]) -> None:
         tally.warned_without_fall += 1
 
 
-def backtest_lines(runs: Sequence[JudgedRun]) -> Iterator[str]:
+def backtest_lines(runs: Sequence[BacktestRun]) -> Iterator[str]:
     """The table as text: one line per rule, its runs below."""
     fell = sum(run.reward_fall_row is not None for run in runs)
     yield f"{plural(len(runs), 'run')} judged; reward dropped in {fell}"
@@ -152,7 +152,7 @@ def _run_names(runs: Sequence[str]) -> str:
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def backtest_object(runs: Sequence[JudgedRun]) -> dict[str, object]:
+def backtest_object(runs: Sequence[BacktestRun]) -> dict[str, object]:
     """The table as JSON."""
     return {
         "schema": 1,
@@ -182,6 +182,6 @@ def print_backtest(paths: Sequence[Path], settings: Settings, *, as_object: bool
     session = load_session(paths, settings, sys.stderr, Reports(find_fall, add))
     if session is None:
         return EXIT_ERROR
-    runs = [JudgedRun(run.name, run.findings, falls[run.id]) for run in session.sorted_runs()]
+    runs = [BacktestRun(run.name, run.findings, falls[run.id]) for run in session.sorted_runs()]
     print(json.dumps(backtest_object(runs)) if as_object else "\n".join(backtest_lines(runs)))
     return EXIT_OK

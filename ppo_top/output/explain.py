@@ -24,7 +24,7 @@ from ppo_top.model import ConfigValue, Profile, Severity
 from ppo_top.output.explained_names import find_meanings, similar_names
 from ppo_top.rules.advice import fill_advice
 from ppo_top.rules.book import RULES
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, ENGINE_LIMITS, Rule
 from ppo_top.text.format import number, plural
@@ -185,7 +185,7 @@ def _advice(rules: list[Rule], profile: Profile) -> dict[str, list[str]]:
 
     Each piece of advice is given once, at the first rule that has it.
     """
-    run, given = RuleContext(profile), list[str]()
+    run, given = JudgedRun(profile), list[str]()
     advice: dict[str, list[str]] = {}
     for rule in rules:
         tries = fill_advice(rule.remedies, run)
@@ -240,7 +240,7 @@ def _rule(page: Page, rule: Rule, profile: Profile, trainer: Trainer) -> None:
     if rule.causes:
         page.add_heading("Why it happens")
         page.add_list(rule.causes)
-    tries = fill_advice(rule.remedies, RuleContext(profile))
+    tries = fill_advice(rule.remedies, JudgedRun(profile))
     if tries:
         page.add_heading("What to try")
         page.add_list(tries, numbered=True)

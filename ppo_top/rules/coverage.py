@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Rule
 from ppo_top.rules.engine.terms import FAMILY_NAMES
 from ppo_top.rules.engine.wording import label
@@ -20,7 +20,7 @@ class SkippedRule(NamedTuple):
 
 
 def skipped_rules(
-    rules: Iterable[Rule], run: RuleContext, text_rows: Container[str], failed: Mapping[str, str]
+    rules: Iterable[Rule], run: JudgedRun, text_rows: Container[str], failed: Mapping[str, str]
 ) -> list[SkippedRule]:
     """Rules that do not apply to a run.
 
@@ -30,7 +30,7 @@ def skipped_rules(
     return [SkippedRule(rule.id, rule.title, why) for rule, why in reasons if why]
 
 
-def _skip_reason(rule: Rule, run: RuleContext, text_rows: Container[str]) -> str:
+def _skip_reason(rule: Rule, run: JudgedRun, text_rows: Container[str]) -> str:
     if rule.id in run.profile.muted:
         return "muted in the settings"
     if run.family not in rule.families:
@@ -40,7 +40,7 @@ def _skip_reason(rule: Rule, run: RuleContext, text_rows: Container[str]) -> str
     return ""
 
 
-def point_count(rule: Rule, run: RuleContext) -> int:
+def point_count(rule: Rule, run: JudgedRun) -> int:
     """The number of points of the rule's first trigger that is logged."""
     found = (run.histories.get(concept) for concept in rule.triggers)
     return next((history.count for history in found if history is not None), 0)

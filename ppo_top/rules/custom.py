@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.catalogue import TAG_PREFIX
 from ppo_top.model import Profile, Severity
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Condition, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.terms import ALL_FAMILIES
 from ppo_top.rules.engine.wording import label, num
@@ -46,7 +46,7 @@ def _limits_text(entry: CustomRule) -> str:
 def _build_condition(entry: CustomRule, concept: str) -> Condition:
     severity = Severity[entry.severity.upper()]
 
-    def assess(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+    def assess(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         value = run.values[concept]
         too_high = entry.above is not None and value > entry.above
         too_low = entry.below is not None and value < entry.below

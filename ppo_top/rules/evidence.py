@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from ppo_top.model import NO_STEP, Finding, Mark, Profile
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import Assessment, Rule
 from ppo_top.rules.engine.terms import WARN
@@ -13,7 +13,7 @@ from ppo_top.rules.engine.wording import format_value, label, num
 from ppo_top.text.format import count, dated, healthy_text, plural
 
 
-def collect_evidence(rule: Rule, assessment: Assessment, run: RuleContext) -> tuple[str, ...]:
+def collect_evidence(rule: Rule, assessment: Assessment, run: JudgedRun) -> tuple[str, ...]:
     """The assessment's own lines, then the rule's related metrics and the reward at this step."""
     lines = [_metric_line(run, concept) for concept in rule.related]
     if "reward_mean" not in rule.concepts:
@@ -23,7 +23,7 @@ def collect_evidence(rule: Rule, assessment: Assessment, run: RuleContext) -> tu
     return (*assessment.evidence, *(line + at for line in lines if line))
 
 
-def _metric_line(run: RuleContext, concept: str) -> str:
+def _metric_line(run: JudgedRun, concept: str) -> str:
     value = run.value(concept, 3)
     if value is None:
         return ""
@@ -32,7 +32,7 @@ def _metric_line(run: RuleContext, concept: str) -> str:
     return f"{label(concept)} {format_value(concept, value)}{words}"
 
 
-def _reward_line(run: RuleContext) -> str:
+def _reward_line(run: JudgedRun) -> str:
     reward = run.reward
     if reward is None or reward.count < 3 or run.turned_non_finite(run.reward_concept or ""):
         return ""

@@ -15,7 +15,7 @@ from ppo_top.rules.console_text import DEATH, LAST_ERROR, STOPPED_BY_HAND, TRACE
 from ppo_top.rules.coverage import SkippedRule, point_count, skipped_rules
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.block_screen import Asked, BlockScreen
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment
 from ppo_top.rules.engine.selected_rules import PlannedRule
 from ppo_top.rules.engine.terms import CRIT
@@ -50,8 +50,8 @@ class Judge:
         self.profile = profile
         self._book = select_rules(profile, custom_rules)
         self._rules = self._book.rules
-        self._context = RuleContext(profile)
-        self._found = RunFindings(self._book, self._context)
+        self._run = JudgedRun(profile)
+        self._found = RunFindings(self._book, self._run)
         self._text_rows: dict[str, tuple[int, ...]] = {}
         """The rows at which the console gave evidence for a rule, by its id."""
         self._restarting = False
@@ -63,8 +63,8 @@ class Judge:
         """An independent copy, cheap enough to make for every incomplete row."""
         other = Judge.__new__(Judge)
         other.__dict__.update(self.__dict__)
-        other._context = self._context.copy()
-        other._found = self._found.copy(other._context)
+        other._run = self._run.copy()
+        other._found = self._found.copy(other._run)
         other._text_rows = self._text_rows.copy()
         return other
 
@@ -74,9 +74,9 @@ class Judge:
         return self._found.all
 
     @property
-    def context(self) -> RuleContext:
+    def run(self) -> JudgedRun:
         """What is known of the run at its newest row."""
-        return self._context
+        return self._run
 
     def restart(self) -> None:
         """The next row starts a new segment: the run was resumed from a checkpoint."""
@@ -86,7 +86,7 @@ class Judge:
         """Judge one complete update; rows come in timeline order."""
         if self._restarting:
             self._start_segment(row.mark)
-        self._context.add_row(row)
+        self._run.add_row(row)
         self._ask(Asked(self._book.rules_for(row.values)))
 
     def add_block(self, block: RowBlock) -> None:
@@ -95,7 +95,7 @@ class Judge:
         A rule that sees from the bounds of all rows, or of a few of them, that none can be anything
         but healthy, or but as bad as its open finding, is not asked at these.
         """
-        run = self._context
+        run = self._run
         if self._restarting or not run.fits(block):
             for index, mark in enumerate(block.marks()):
                 self.add_row(Row(mark, block.row(index)))
@@ -112,7 +112,7 @@ class Judge:
 
     def _ask(self, asked: Asked) -> None:
         """Ask rules about the newest row."""
-        run, found = self._context, self._found
+        run, found = self._run, self._found
         if not (asked.rules or run.open_severities or self._text_rows):
             return
         before = len(found.all)
@@ -130,7 +130,7 @@ class Judge:
 
         They are the same as long as the state is: a rule becomes alert only when it is asked.
         """
-        state, persistences = self._context.reward_state, self._found.persistences
+        state, persistences = self._run.reward_state, self._found.persistences
         last, last_state, found = self._concerned
         if asked is not last or state != last_state:
             found = [
@@ -143,7 +143,7 @@ class Judge:
 
     def _ask_rules(self, planned: Sequence[PlannedRule]) -> None:
         """Ask the rules that are due; those with a trigger metric only if it is in the row."""
-        run, rules = self._context, self._rules
+        run, rules = self._run, self._rules
         number, histories = run.mark.row, run.histories
         for index, concept, _ in planned:
             rule, points = rules[index], run.updates
@@ -157,9 +157,9 @@ class Judge:
 
     def _ask_diagnoses(self, asked: Asked) -> None:
         """Ask the diagnoses of which a needed finding is open."""
-        is_known = self._context.open_severities == asked.open_before
+        is_known = self._run.open_severities == asked.open_before
         diagnoses = asked.diagnoses if is_known else self._book.untriggered_diagnoses
-        open_rules = self._context.recently_open() if diagnoses else set()
+        open_rules = self._run.recently_open() if diagnoses else set()
         for index, needs in diagnoses:
             is_needed = not needs or not open_rules.isdisjoint(needs)
             if is_needed or self._found.persistences[index].is_alert:
@@ -167,19 +167,19 @@ class Judge:
 
     def end_run(self) -> None:
         """The run is complete: ask the rules that weigh its whole length once more."""
-        self._context.ended = True
-        logged = self._context.histories
-        for index, each in enumerate(self._rules if self._context.updates else ()):
+        self._run.ended = True
+        logged = self._run.histories
+        for index, each in enumerate(self._rules if self._run.updates else ()):
             triggers = each.rule.triggers
             if each.rule.at_end and (not triggers or any(name in logged for name in triggers)):
                 self._apply_rule(index)
-        if self._context.updates < SHORT_RUN_UPDATES:
+        if self._run.updates < SHORT_RUN_UPDATES:
             self._raise_pending()
         self._found.explain_raised()
 
     def _raise_pending(self) -> None:
         """Raise what the newest points of a short run agree on: no more of them will come."""
-        mark = self._context.mark
+        mark = self._run.mark
         for index, persistence in enumerate(self._found.persistences):
             level = persistence.pending_level(mark)
             assessment = self._assess(index) if level else None
@@ -216,7 +216,7 @@ class Judge:
     def _add_death(self, text: str, mark: Mark) -> None:
         """Report in its last words that the process died, unless a finding says why it did."""
         crash = self._found.open_by_id("crashed")
-        if crash is None and not {"out-of-memory", "killed"} & self._context.open_severities.keys():
+        if crash is None and not {"out-of-memory", "killed"} & self._run.open_severities.keys():
             self.add_text_evidence(f"{rule_of_death(text)}:crit", text, mark)
         elif crash is not None and TRACEBACK in crash.message:
             self._name_error(text, mark)
@@ -234,9 +234,7 @@ class Judge:
 
     def skipped_rules(self) -> list[SkippedRule]:
         """Rules that do not apply to this run so far, and why."""
-        return skipped_rules(
-            self._book.all_rules, self._context, self._text_rows, self._failed_rules
-        )
+        return skipped_rules(self._book.all_rules, self._run, self._text_rows, self._failed_rules)
 
     def _apply_rule(self, index: int) -> None:
         rule_id, assessment = self._rules[index].rule.id, self._assess(index)
@@ -249,25 +247,25 @@ class Judge:
         if rule.id in self._failed_rules:
             return None
         try:
-            return rule.assess(self._context, self._rules[index].limits)
+            return rule.assess(self._run, self._rules[index].limits)
         except Exception as error:  # noqa: BLE001 (a bug in a rule disables only that rule)
             report = internal_errors.report_internal_error
             self._failed_rules[rule.id] = report(f"the rule {rule.id}", error)
             return None
 
     def _clear_old_text_findings(self) -> None:
-        mark = self._context.mark
+        mark = self._run.mark
         for rule_id, rows in list(self._text_rows.items()):
             index = self._book.index[rule_id]
             if mark.row - rows[-1] > SURVIVED_AFTER_ROWS.get(rule_id, TEXT_FINDING_ROWS):
                 del self._text_rows[rule_id]
                 finding = self._found.open_of(index)
-                if finding is not None and not point_count(self._rules[index].rule, self._context):
+                if finding is not None and not point_count(self._rules[index].rule, self._run):
                     self._found.clear(index, mark)
 
     def _start_segment(self, mark: Mark) -> None:
         self._restarting = False
         self._found.start_segment(mark)
         self._text_rows.clear()
-        self._context.restart()
-        self._context.segment += 1
+        self._run.restart()
+        self._run.segment += 1

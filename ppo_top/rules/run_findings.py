@@ -5,7 +5,7 @@ from __future__ import annotations
 from ppo_top.model import Finding, Mark, Severity, SeverityChange
 from ppo_top.rules.advice import explain_cause
 from ppo_top.rules.advice.contradictions import keep_consistent
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.persistence import Persistence
 from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, Assessment, Rule
 from ppo_top.rules.engine.selected_rules import SelectedRules
@@ -22,7 +22,7 @@ class RunFindings:
     evidence or clears. Rules go by their index in the `book`.
     """
 
-    def __init__(self, book: SelectedRules, run: RuleContext) -> None:
+    def __init__(self, book: SelectedRules, run: JudgedRun) -> None:
         self.all: list[Finding] = []
         self.persistences = [Persistence(each.steps) for each in book.rules]
         self._book = book
@@ -30,8 +30,8 @@ class RunFindings:
         self._raised: list[int] = []
         """The rules whose finding opened, or became more severe, at this row."""
 
-    def copy(self, run: RuleContext) -> RunFindings:
-        """An independent copy on the copied context; findings that have cleared are shared."""
+    def copy(self, run: JudgedRun) -> RunFindings:
+        """An independent copy on the copied run; findings that have cleared are shared."""
         other = RunFindings.__new__(RunFindings)
         other._book, other._run = self._book, run
         other.all = [each.copy() if each.cleared is None else each for each in self.all]

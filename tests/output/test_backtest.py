@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.model import Row
 from ppo_top.output.backtest import (
-    JudgedRun,
+    BacktestRun,
     backtest_lines,
     backtest_object,
     reward_fall_row,
@@ -16,10 +16,10 @@ from tests.rules.cases import fallen
 from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumns, draw_rows, judged, profile
 
 
-def run(name: str, columns: DrawnColumns) -> JudgedRun:
+def run(name: str, columns: DrawnColumns) -> BacktestRun:
     """A made-up run, judged."""
     made = draw_rows({**CTRL_COLUMNS, **columns})
-    return JudgedRun(name, judged(profile(), made).findings, reward_fall_row(timeline(made)))
+    return BacktestRun(name, judged(profile(), made).findings, reward_fall_row(timeline(made)))
 
 
 def timeline(made: list[Row]) -> Timeline:

@@ -17,7 +17,7 @@ from ppo_top.rules.advice import AdviceOptions
 from ppo_top.rules.advice.advised_option import AdvisedOption
 from ppo_top.rules.advice.phrases import ADVICE_PHRASES
 from ppo_top.rules.book import RULES
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 
 pytestmark = pytest.mark.real
 
@@ -76,7 +76,7 @@ def test_defaults_of_trl(trainer: str, module: str, name: str, tmp_path: Path) -
 
 def advised(producer: str, family: str, algo: str = "") -> set[str]:
     """Every option that advice can name to a trainer's user, in the trainer's own words."""
-    known = AdviceOptions(RuleContext(Profile(producer, family, algo=algo)))
+    known = AdviceOptions(JudgedRun(Profile(producer, family, algo=algo)))
     found: set[str] = set()
 
     def find(name: str) -> AdvisedOption:

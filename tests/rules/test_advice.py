@@ -13,7 +13,7 @@ from ppo_top.rules.advice import AdviceOptions, explain_cause, fill_advice
 from ppo_top.rules.advice.advised_option import AdvisedOption
 from ppo_top.rules.advice.causes import RULE_PREFIX, is_text, symptoms_of
 from ppo_top.rules.book import BY_ID, RULES
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import FAMILY_NAMES
 from tests.rules.cases import flat
 from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumn, draw_rows, findings, profile
@@ -26,7 +26,7 @@ def tries(
 ) -> str:
     """What a rule advises a trainer's user, as one text."""
     about = Profile(trainer, FAMILY.get(trainer, "on-policy"), config or {}, algo=algo)
-    return "\n".join(fill_advice(BY_ID[rule].remedies, RuleContext(about)))
+    return "\n".join(fill_advice(BY_ID[rule].remedies, JudgedRun(about)))
 
 
 @pytest.mark.parametrize(
@@ -71,9 +71,9 @@ def test_a_bonus_is_raised_above_what_it_is(bonus: float, said: str) -> None:
 def test_a_bonus_is_lowered_below_what_it_is(bonus: float | None, said: str) -> None:
     """To that of PPO's paper, or to none; where there is none, to nothing."""
     config: dict[str, ConfigValue] = {} if bonus is None else {"ent_coef": bonus}
-    context = RuleContext(Profile("sb3", "on-policy", config, algo="PPO"))
+    run = JudgedRun(Profile("sb3", "on-policy", config, algo="PPO"))
     expected = (f"lower the entropy bonus: {said}",) if said else ()
-    assert fill_advice(("{less_entropy}",), context) == expected
+    assert fill_advice(("{less_entropy}",), run) == expected
 
 
 @pytest.mark.parametrize("trainer", ["rsl_rl", "rllib", "spinning-up", "rl_games"])
@@ -109,33 +109,33 @@ def test_what_is_so_already_is_not_advised(
                                                ("sb3", False)])  # fmt: skip
 def test_what_is_for_groups_of_answers_is_said_of_them_only(trainer: str, kept: bool) -> None:
     """PPO on language models has no groups."""
-    context = RuleContext(Profile(trainer, FAMILY[trainer], {}))
-    assert bool(fill_advice(["{in_groups}mixed outcomes"], context)) is kept
+    run = JudgedRun(Profile(trainer, FAMILY[trainer], {}))
+    assert bool(fill_advice(["{in_groups}mixed outcomes"], run)) is kept
 
 
 @pytest.mark.parametrize(("trainer", "family"), [("sb3", "control"), ("trl-ppo", "text")])
 def test_what_is_for_one_kind_of_task_is_not_said_of_the_other(trainer: str, family: str) -> None:
     """Observations are a control task's, completions a language model's."""
-    context = RuleContext(Profile(trainer, FAMILY[trainer], {}))
+    run = JudgedRun(Profile(trainer, FAMILY[trainer], {}))
     for kind in ("control", "text"):
-        assert bool(fill_advice([f"{{in_{kind}}}look"], context)) is (kind == family)
+        assert bool(fill_advice([f"{{in_{kind}}}look"], run)) is (kind == family)
 
 
 @pytest.mark.parametrize(("batch_size", "advised"), [(64 * 29, True), (64 * 31, False)])
 def test_what_is_far_from_its_default_is_not_moved_further(batch_size: int, advised: bool) -> None:
     """Thirty times the default is where raising it further cannot be the advice."""
     about = Profile("sb3", "on-policy", {"batch_size": batch_size}, algo="PPO")
-    assert bool(fill_advice(["raise {batch_size}"], RuleContext(about))) is advised
-    assert fill_advice(["lower {batch_size}"], RuleContext(about))
+    assert bool(fill_advice(["raise {batch_size}"], JudgedRun(about))) is advised
+    assert fill_advice(["lower {batch_size}"], JudgedRun(about))
 
 
 @pytest.mark.parametrize(("rate", "advised"), [(5.9e-4, True), (6.1e-4, False)])
 def test_a_learning_rate_above_its_default_is_not_raised(rate: float, advised: bool) -> None:
     """SB3's default of 3e-4 learns; who doubled it does not learn for want of a larger one."""
     about = Profile("sb3", "on-policy", {"learning_rate": rate}, algo="PPO")
-    raised = fill_advice(["raise {learning_rate:, by 10 times}"], RuleContext(about))
+    raised = fill_advice(["raise {learning_rate:, by 10 times}"], JudgedRun(about))
     assert bool(raised) is advised
-    assert fill_advice(["lower {learning_rate:, by 10 times}"], RuleContext(about))
+    assert fill_advice(["lower {learning_rate:, by 10 times}"], JudgedRun(about))
 
 
 @pytest.mark.parametrize("algorithm", ["DQN", "TD3", "SAC", ""])
@@ -145,9 +145,9 @@ def test_a_learner_with_a_replay_buffer_is_told_of_no_rollouts(
 ) -> None:
     """It has no rollouts, and no epochs that a KL could end; its `n_steps` are others."""
     family = "value-based" if algorithm == "DQN" else "off-policy"
-    context = RuleContext(Profile(trainer, family, {"n_steps": 3}, algo=algorithm))
+    run = JudgedRun(Profile(trainer, family, {"n_steps": 3}, algo=algorithm))
     options_of_rollouts = ["{n_steps}", "{rollouts}", "{target_kl}", "{n_epochs}", "{clip_range}"]
-    advice = "\n".join(fill_advice([*options_of_rollouts, "look"], context))
+    advice = "\n".join(fill_advice([*options_of_rollouts, "look"], run))
     assert not re.search("n_steps|target_kl|n_epochs|clip", advice)
     assert advice.endswith("look")
 
@@ -170,7 +170,7 @@ def test_a_value_that_stands_in_the_way_is_what_to_change_first() -> None:
     held = tries("no-op-updates", "sb3", {"clip_range": 0.001}).splitlines()
     assert held[0] == "raise clip_range (0.001 now; SB3's default is 0.2)"
     assert tries("no-op-updates", "sb3").splitlines()[0].startswith("raise learning_rate")
-    run = RuleContext(Profile("sb3", "on-policy"))
+    run = JudgedRun(Profile("sb3", "on-policy"))
     run.add_row(Row(Mark(0, 1, 1.0), {"clip_range_vf": 0.001}))
     first = fill_advice(BY_ID["critic-not-learning"].remedies, run)[0]
     assert first == "a wider value clip, or none: clip_range_vf (0.001 now)"
@@ -182,7 +182,7 @@ def test_a_setting_that_proves_the_root_stands_before_its_consequence(
     rule: str, rate: float, is_root: bool
 ) -> None:
     """A policy drifts from its reference for a rate of 0.1, not for a penalty that is too weak."""
-    run = RuleContext(Profile("trl-grpo", "grpo", {"learning_rate": rate, "beta": 0.4}))
+    run = JudgedRun(Profile("trl-grpo", "grpo", {"learning_rate": rate, "beta": 0.4}))
     run.add_row(Row(Mark(0, 1, 1.0), {"lr": rate, "reward_mean": 0.5}))
     run.open_severities[rule] = Severity.WARN
     causes, advice = explain_cause(BY_ID[rule], run)
@@ -193,7 +193,7 @@ def test_a_setting_that_proves_the_root_stands_before_its_consequence(
 
 def test_the_value_of_a_schedule_is_said_to_be_that_of_the_start() -> None:
     """A rate that decays is not 0.001 now; one that the log rounds is."""
-    run = RuleContext(Profile("sb3", "on-policy", {"learning_rate": 0.001}))
+    run = JudgedRun(Profile("sb3", "on-policy", {"learning_rate": 0.001}))
     run.add_row(Row(Mark(0, 1, 1.0), {"lr": 0.0010000000474974513}))
     assert fill_advice(("lower {learning_rate}",), run) == (
         "lower learning_rate (0.001 now; SB3's default is 0.0003)",
@@ -262,7 +262,7 @@ def test_verl_s_penalty_is_named_where_it_is() -> None:
     in_loss = Profile("verl", "grpo", tags={"ref_kl_token": "actor/kl_loss"})
     in_reward = Profile("verl", "grpo", tags={"ref_kl_token": "actor/reward_kl_penalty"})
     named = [
-        f"{AdviceOptions(RuleContext(about))['kl_penalty']:name}" for about in (in_loss, in_reward)
+        f"{AdviceOptions(JudgedRun(about))['kl_penalty']:name}" for about in (in_loss, in_reward)
     ]
     assert named == ["actor_rollout_ref.actor.kl_loss_coef", "algorithm.kl_ctrl.kl_coef"]
 
@@ -288,7 +288,7 @@ def test_what_sets_epsilon_is_named_where_it_is_known() -> None:
     wanted = "a final exploration rate of 0.01 to 0.1, reached within half of the run"
     advice = BY_ID["exploration-not-falling"].remedies
     told = {
-        trainer: fill_advice(advice, RuleContext(Profile(trainer, "value-based", {}, algo="DQN")))
+        trainer: fill_advice(advice, JudgedRun(Profile(trainer, "value-based", {}, algo="DQN")))
         for trainer in ("sb3", "custom")
     }
     assert told["sb3"] == (
@@ -307,7 +307,7 @@ def test_defaults_are_said_to_be_the_trainer_s() -> None:
 
 def test_a_value_that_the_log_has_is_the_run_s_own() -> None:
     """The rate of the log counts where no configuration is known."""
-    run = RuleContext(Profile("sb3", "on-policy"))
+    run = JudgedRun(Profile("sb3", "on-policy"))
     run.add_row(Row(Mark(0, 1, 1.0), {"lr": 0.03}))
     assert fill_advice(("lower {learning_rate}",), run) == (
         "lower learning_rate (0.03 now; SB3's default is 0.0003)",
@@ -347,9 +347,7 @@ def test_a_default_that_needs_no_change_is_said_to_be_one(
 ) -> None:
     """A value that is not logged may be the default: to raise that to itself would be no advice."""
     about = Profile("baselines", "on-policy", config)
-    assert fill_advice(["raise {gamma:below 0.9} to 0.99"], RuleContext(about)) == (
-        f"raise {said}",
-    )
+    assert fill_advice(["raise {gamma:below 0.9} to 0.99"], JudgedRun(about)) == (f"raise {said}",)
 
 
 @pytest.mark.parametrize(
@@ -376,7 +374,7 @@ def test_of_what_is_not_logged_nothing_is_said(unlogged: str, updates: str, lear
 )
 def test_a_value_set_during_the_run_is_the_run_s_own(rate: float, named: str) -> None:
     """No schedule takes a rate to more than twice what the configuration says."""
-    run = RuleContext(Profile("sb3", "on-policy", {"learning_rate": 3e-4}))
+    run = JudgedRun(Profile("sb3", "on-policy", {"learning_rate": 3e-4}))
     for row, value in enumerate((3e-4, rate)):
         run.add_row(Row(Mark(row, row + 1, 1.0 + row), {"lr": value}))
     assert fill_advice(("lower {learning_rate}",), run) == (f"lower learning_rate ({named})",)
@@ -384,7 +382,7 @@ def test_a_value_set_during_the_run_is_the_run_s_own(rate: float, named: str) ->
 
 def test_a_setting_in_words_is_named_as_it_is() -> None:
     """A schedule is no number that the log could contradict."""
-    run = RuleContext(Profile("sb3", "on-policy", {"learning_rate": "linear from 3e-4"}))
+    run = JudgedRun(Profile("sb3", "on-policy", {"learning_rate": "linear from 3e-4"}))
     run.add_row(Row(Mark(0, 1, 1.0), {"lr": 2e-4}))
     assert fill_advice(("lower {learning_rate}",), run) == (
         "lower learning_rate (linear from 3e-4 now; SB3's default is 0.0003)",
@@ -394,9 +392,7 @@ def test_a_setting_in_words_is_named_as_it_is() -> None:
 def test_an_option_the_catalogue_does_not_know_is_named_if_the_run_has_it() -> None:
     """The trainer takes it, for it is in the configuration."""
     for config, known in (({"beta": 0.1}, True), ({}, False)):
-        assert (
-            bool(fill_advice(("lower {beta}",), RuleContext(Profile("sb3", "", config)))) is known
-        )
+        assert bool(fill_advice(("lower {beta}",), JudgedRun(Profile("sb3", "", config)))) is known
 
 
 @pytest.mark.parametrize(
@@ -415,7 +411,7 @@ def test_values_are_short_and_readable(option: AdvisedOption, text: str) -> None
 
 def test_only_what_is_to_be_watched_is_a_symptom() -> None:
     """An explanation tells causes apart no better than the facts do."""
-    run = RuleContext(Profile("sb3", "on-policy"))
+    run = JudgedRun(Profile("sb3", "on-policy"))
     run.open_severities |= {"at-ceiling": Severity.INFO, "kl-high": Severity.WATCH}
     assert {name for name in symptoms_of(run) if name.startswith(RULE_PREFIX)} == {"rule kl-high"}
 

@@ -62,7 +62,7 @@ def as_block(rows: Sequence[Row]) -> RowBlock:
 
 def course_numbers(judge: Judge) -> str:
     """Every number that is held of the course of the reward, and the steps of an update."""
-    run, reward = judge.context, judge.context.reward
+    run, reward = judge.run, judge.run.reward
     parts = (reward, reward.source, reward.means) if reward is not None else ()
     held = [value for part in parts for value in vars(part).values()]
     return repr([run.steps_per_update, *(v for v in held if isinstance(v, (int, float, list)))])
@@ -150,7 +150,7 @@ def test_what_stays_open_stays_as_bad(monkeypatch: pytest.MonkeyPatch) -> None:
     claims: list[tuple[int, RowBlock]] = []
 
     def assess_and_note(judge: Judge, index: int) -> Assessment | None:
-        found = said.setdefault(index, {})[judge.context.mark.row] = assess(judge, index)
+        found = said.setdefault(index, {})[judge.run.mark.row] = assess(judge, index)
         return found
 
     def note_claim(screen: BlockScreen, index: int, block: RowBlock) -> bool:
@@ -168,7 +168,7 @@ def test_what_stays_open_stays_as_bad(monkeypatch: pytest.MonkeyPatch) -> None:
         judge, conditions = Judge(profile), []
         for row in rows:
             judge.add_row(row)
-            run = judge.context
+            run = judge.run
             conditions.append((run.gains_nothing, run.open_severities.copy()))
         monkeypatch.setattr(Judge, "_assess", assess)
         monkeypatch.setattr(BlockScreen, "_stays_open", note_claim)

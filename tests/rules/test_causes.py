@@ -27,7 +27,7 @@ from ppo_top.rules.advice.contradictions import (
 )
 from ppo_top.rules.advice.symptoms import FACTS, facts_seen
 from ppo_top.rules.book import BY_ID
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import FAMILY_NAMES
 from ppo_top.rules.judge import Judge
 from tests.rules.cases import after, at, flat
@@ -64,10 +64,10 @@ def opened(judge: Judge, rule: str) -> Finding:
 
 def facts_at_end(columns: DrawnColumns, count: int = 30, about: Profile | None = None) -> set[str]:
     """The facts that hold at the end of a drawn run."""
-    context = RuleContext(about or profile())
+    run = JudgedRun(about or profile())
     for row in draw_rows(columns, count):
-        context.add_row(row)
-    return {name for name, holds in facts_seen(context).items() if holds}
+        run.add_row(row)
+    return {name for name, holds in facts_seen(run).items() if holds}
 
 
 # --- the tables ------------------------------------------------------------------------------
@@ -263,10 +263,10 @@ def test_a_fact_of_other_families(fact: str, columns: DrawnColumns, changed: Dra
 
 def test_what_is_not_logged_is_not_known() -> None:
     """Neither yes nor no."""
-    context = RuleContext(Profile("monitor", "unknown"))
+    run = JudgedRun(Profile("monitor", "unknown"))
     for row in draw_rows({"reward_mean": lambda i: float(i)}, 10):
-        context.add_row(row)
-    assert not {name for name in facts_seen(context) if "KL" in name or "entropy" in name}
+        run.add_row(row)
+    assert not {name for name in facts_seen(run) if "KL" in name or "entropy" in name}
 
 
 @pytest.mark.parametrize(
@@ -466,7 +466,7 @@ def test_at_most_three_causes_and_a_look_where_they_are_close() -> None:
 def test_where_one_cause_is_far_likelier_no_look_is_needed() -> None:
     """A reward that is 0 in every row says so itself."""
     constant: DrawnColumns = {"reward_mean": 0.0, "ep_len": 100.0}
-    texts, look = likely_causes(judged({**CTRL_COLUMNS, **constant}).context, "reward-never-moves")
+    texts, look = likely_causes(judged({**CTRL_COLUMNS, **constant}).run, "reward-never-moves")
     assert len(texts) > 1
     assert (texts[0].cause, look) == ("constant reward", "")
 
@@ -475,9 +475,9 @@ def test_what_a_rule_measures_is_the_first_cause_of_it() -> None:
     """A KL that is too high is that of large steps, whatever else may have led there."""
     rises: DrawnColumns = {"reward_mean": lambda i: 18.0 * i - 1300.0, "clip_fraction": 0.33}
     judge = judged({**CTRL_COLUMNS, **rises, "approx_kl": 0.05})
-    scores = cause_scores(symptoms_of(judge.context), judge.context.family)
+    scores = cause_scores(symptoms_of(judge.run), judge.run.family)
     assert next(iter(scores)) == "too little exploration"
-    (first, *others), _ = likely_causes(judge.context, "kl-high")
+    (first, *others), _ = likely_causes(judge.run, "kl-high")
     assert first.cause == "step too large"
     assert "too little exploration" in [each.cause for each in others]
     assert opened(judge, "kl-high").causes[0] == first.sentence
@@ -560,7 +560,7 @@ def test_a_setting_that_proves_another_cause_stands_before_it() -> None:
     """Nobody lowers a learning rate where exploring is punished by the settings."""
     about = profile(ent_coef=-2.0)
     judge = judged({**CTRL_COLUMNS, "approx_kl": 0.05}, about=about)
-    (first, *_), _ = likely_causes(judge.context, "kl-high")
+    (first, *_), _ = likely_causes(judge.run, "kl-high")
     assert first.cause == "too little exploration"
 
 
@@ -730,7 +730,7 @@ def test_no_updates_of_a_lost_policy_are_no_sign_of_small_steps(
     before: float, too_large: bool
 ) -> None:
     """A rate far too high ends in a KL of 0, and remains the cause unless there never was one."""
-    run = RuleContext(profile())
+    run = JudgedRun(profile())
     columns = {**CTRL_COLUMNS, "approx_kl": after(20, 0.0, before), "lr": 0.03}
     for row in draw_rows({**columns, "entropy": after(20, 1e-9, 0.6)}, 30):
         run.add_row(row)
@@ -747,7 +747,7 @@ def test_all_of_the_likeliest_cause_is_advised_and_the_first_of_others(
     changed: DrawnColumns, close: bool
 ) -> None:
     """What tells the first two apart comes second, where they are close."""
-    run = RuleContext(profile())
+    run = JudgedRun(profile())
     for row in draw_rows({**CTRL_COLUMNS, **changed}):
         run.add_row(row)
     (first, *others), look = likely_causes(run, "reward-never-moves")

@@ -6,7 +6,7 @@ import pytest
 
 from ppo_top.model import Profile, Sample
 from ppo_top.rules.advice.symptoms import facts_seen
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from tests.support.drawn_runs import DrawnColumns, draw_rows, profile
 
 COSTS: DrawnColumns = {
@@ -21,10 +21,10 @@ COSTS: DrawnColumns = {
 
 def facts_of(columns: DrawnColumns, family: str = "off-policy", count: int = 50) -> set[str]:
     """The facts that hold at the end of a run."""
-    context = RuleContext(profile(family))
+    run = JudgedRun(profile(family))
     for row in draw_rows({**COSTS, **columns}, count):
-        context.add_row(row)
-    return {name for name, holds in facts_seen(context).items() if holds}
+        run.add_row(row)
+    return {name for name, holds in facts_seen(run).items() if holds}
 
 
 @pytest.mark.parametrize(
@@ -102,11 +102,11 @@ def test_random_actions_that_come_back_are_seen(newest: float, holds: bool) -> N
 def test_single_episodes_that_vary_less_than_the_first_ten(late: float, holds: bool) -> None:
     """A policy that ends in one corner of its actions gets much the same every time."""
     about = Profile("monitor", "off-policy", samples={"reward_mean": Sample("episode")})
-    context = RuleContext(about)
+    run = JudgedRun(about)
     spread: DrawnColumns = {"reward_mean": lambda i: (-1) ** i * (10.0 if i < 10 else late)}
     for row in draw_rows({"ep_len": 60.0, **spread}, 60):
-        context.add_row(row)
-    assert facts_seen(context)["reward varies less than at the start"] is holds
+        run.add_row(row)
+    assert facts_seen(run)["reward varies less than at the start"] is holds
 
 
 def test_a_reward_that_is_no_number_is_named() -> None:
@@ -119,9 +119,9 @@ def test_a_reward_that_is_no_number_is_named() -> None:
 
 def test_nothing_is_known_of_values_that_are_not_logged() -> None:
     """Neither yes nor no; nor are returns of both signs a measure of signs."""
-    context = RuleContext(profile("off-policy"))
+    run = JudgedRun(profile("off-policy"))
     for row in draw_rows({"reward_mean": lambda i: float(i - 25), "actor_loss": 300.0}, 50):
-        context.add_row(row)
-    known = facts_seen(context)
+        run.add_row(row)
+    known = facts_seen(run)
     assert "action values of the other sign than the returns" not in known
     assert "critic loss not halved since its start" not in known

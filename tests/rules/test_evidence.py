@@ -6,7 +6,7 @@ import pytest
 
 from ppo_top.model import Finding, Mark, Profile, Sample, Severity, SeverityChange
 from ppo_top.rules.book import BY_ID
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment
 from ppo_top.rules.evidence import collect_evidence, first_member, gather_members
 from tests.rules.cases import fallen, rise
@@ -18,7 +18,7 @@ SPOKEN = Assessment(Severity.WARN, 1.0, None, "something is wrong")
 def evidence(rule: str, columns: DrawnColumns, count: int = 60, **config: float) -> list[str]:
     """The lines of a finding of a rule at the end of a run."""
     about = Profile("sb3", "on-policy", config, samples={"reward_mean": Sample("update")})
-    run = RuleContext(about)
+    run = JudgedRun(about)
     for row in draw_rows(columns, count):
         run.add_row(row)
     return list(collect_evidence(BY_ID[rule], SPOKEN, run))

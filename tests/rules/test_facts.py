@@ -10,7 +10,7 @@ import pytest
 
 from ppo_top.model import ConfigValue, Profile
 from ppo_top.rules.advice.symptoms import FACTS, facts_seen
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from tests.rules.cases import after, at
 from tests.rules.specifications import within
 from tests.rules.test_critic_symptoms import COSTS
@@ -48,10 +48,10 @@ def seen(
     columns: DrawnColumns, count: int, family: str, config: Mapping[str, ConfigValue]
 ) -> dict[str, bool]:
     """The facts that a drawn log answers."""
-    context = RuleContext(Profile(TRAINER_BY_FAMILY[family], family, config))
+    run = JudgedRun(Profile(TRAINER_BY_FAMILY[family], family, config))
     for row in draw_rows(columns, count):
-        context.add_row(row)
-    return facts_seen(context)
+        run.add_row(row)
+    return facts_seen(run)
 
 
 def each(rows: int, value: float) -> Callable[[int], float | None]:
@@ -252,12 +252,12 @@ def test_a_fact_rests_on_these_rows(pair: FactPair) -> None:
 @pytest.mark.parametrize("rule", ["non-finite", "hidden-nan"])
 def test_what_was_no_number_once_is_not_forgotten(rule: str) -> None:
     """The value itself may have been followed by others."""
-    context = RuleContext(Profile("sb3", "on-policy"))
+    run = JudgedRun(Profile("sb3", "on-policy"))
     for row in draw_rows(CTRL_COLUMNS, 5):
-        context.add_row(row)
-    assert facts_seen(context)["never NaN or infinite"]
-    context.opened_rows[rule] = 2
-    assert not facts_seen(context)["never NaN or infinite"]
+        run.add_row(row)
+    assert facts_seen(run)["never NaN or infinite"]
+    run.opened_rows[rule] = 2
+    assert not facts_seen(run)["never NaN or infinite"]
 
 
 def test_a_start_to_compare_with_takes_three_points() -> None:

@@ -244,7 +244,7 @@ def test_a_rise_that_was_seen_is_not_denied_again() -> None:
     """Once the rule was taken back, it is something to watch at most."""
     judge = Judge(Profile("sb3", "on-policy", samples={"reward_mean": Sample("update")}))
     judge.add_row(update(0, 20.0))
-    judge.context.closed_rows["reward-never-moves"] = 1
+    judge.run.closed_rows["reward-never-moves"] = 1
     for row in range(1, 60):
         judge.add_row(update(row, 20.0 + gauss(row, 2.0)))
     judge.end_run()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
-from ppo_top.rules.engine.context import TOLERATED_ROWS, RuleContext
+from ppo_top.rules.engine.judged_run import TOLERATED_ROWS, JudgedRun
 from ppo_top.rules.engine.persistence import EASED_AFTER
 from ppo_top.rules.engine.rule import RuleLimits
 from ppo_top.rules.judge import Judge
@@ -547,7 +547,7 @@ def test_memory_is_bounded() -> None:
             f"tag:{number}": math.nan if number % 7 else 1.0,
         }
         judge.add_row(Row(Mark(number, number, 0.0), values))
-    run = judge._context
+    run = judge.run
     assert len(run.histories) <= 512
     assert max(len(history.recent) for history in run.histories.values()) <= 128
 
@@ -579,7 +579,7 @@ def test_a_rule_that_breaks_at_the_end_of_a_short_run_takes_down_only_itself(
     whole.end_run()
     assert broken in rules_found(whole.findings, Severity.WATCH)
 
-    def fail(run: RuleContext, limits: RuleLimits) -> None:
+    def fail(run: JudgedRun, limits: RuleLimits) -> None:
         raise ZeroDivisionError
 
     judge = judge_of_two_rows()

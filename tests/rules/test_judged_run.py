@@ -5,16 +5,16 @@ from __future__ import annotations
 import pytest
 
 from ppo_top.model import Mark, Profile, Sample, Severity
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.judge import Judge
 from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumn, DrawnColumns, draw_rows, profile
 
 UPDATES = {"reward_mean": Sample("update")}
 
 
-def context_of(columns: DrawnColumns, count: int = 30, about: Profile | None = None) -> RuleContext:
+def context_of(columns: DrawnColumns, count: int = 30, about: Profile | None = None) -> JudgedRun:
     """What is known after these rows."""
-    run = RuleContext(about or profile())
+    run = JudgedRun(about or profile())
     for row in draw_rows(columns, count):
         run.add_row(row)
     return run
@@ -122,7 +122,7 @@ def test_updates_of_few_steps_are_noise(each: float, tiny: bool, small: bool) ->
 @pytest.mark.parametrize(("first", "resumed"), [(20.5, True), (19.5, False)])
 def test_a_log_that_begins_late_is_of_a_resumed_run(first: float, resumed: bool) -> None:
     """More than twenty rows' steps from 0."""
-    run = RuleContext(profile())
+    run = JudgedRun(profile())
     for row in draw_rows({"lr": 1.0}, 3):
         step = int(1000 * (first + row.mark.row))
         run.add_row(row._replace(mark=Mark(row.mark.row, step, row.mark.time)))

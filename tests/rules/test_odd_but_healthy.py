@@ -293,7 +293,7 @@ def test_an_evaluation_between_two_rollouts_does_not_make_them_small() -> None:
         step = 2048 * (at + 1) - (2000 if at % 5 == 4 else 0)
         made.append(row._replace(mark=row.mark._replace(step=step)))
     judge = judged(profile(), made)
-    assert not judge._context.small_updates
+    assert not judge.run.small_updates
     assert "at-ceiling" in rules_found(judge.findings, Severity.INFO)
 
 
@@ -309,7 +309,7 @@ def test_what_a_rollout_of_cleanrl_holds_is_what_lies_between_its_losses() -> No
         for row in made
     ]
     judge = judged(profile("on-policy", "cleanrl"), bare)
-    assert (judge._context.steps_per_update, judge._context.small_updates) == (512.0, True)
+    assert (judge.run.steps_per_update, judge.run.small_updates) == (512.0, True)
 
 
 def crashing(i: int) -> float:

@@ -9,7 +9,7 @@ import pytest
 
 from ppo_top.model import ConfigValue, Profile, Sample
 from ppo_top.rules.advice.symptoms import facts_seen
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from tests.rules.cases import after, at
 from tests.rules.specifications import UPDATE_MEANS
 from tests.rules.test_critic_symptoms import COSTS
@@ -39,12 +39,10 @@ class DrawnLog:
         base = COSTS if self.family == "off-policy" else HEALTHY_COLUMNS[self.family]
         trainer = self.trainer or TRAINER_BY_FAMILY[self.family]
         samples = {"reward_mean": self.sample}
-        context = RuleContext(
-            Profile(trainer, self.family, self.config, algo=self.algo, samples=samples)
-        )
+        run = JudgedRun(Profile(trainer, self.family, self.config, algo=self.algo, samples=samples))
         for row in draw_rows({**base, **self.columns}, self.count):
-            context.add_row(row)
-        return facts_seen(context).get(fact)
+            run.add_row(row)
+        return facts_seen(run).get(fact)
 
 
 OFF, VALUE, GRPO = "off-policy", "value-based", "grpo"

@@ -29,7 +29,7 @@ from ppo_top.rules.advice.contradictions import direction_of, without_repeats
 from ppo_top.rules.advice.phrases import ADVICE_PHRASES, RATE_FOLLOWS_KL
 from ppo_top.rules.advice.setting_symptoms import rate_adapts
 from ppo_top.rules.advice.symptoms import rate_high, rate_low
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Rule
 
 LOGGED_OPTIONS = {
@@ -75,14 +75,14 @@ COMPUTED_NOTE = "computed"
 class AdviceOptions(Mapping[str, AdvisedOption | str]):
     """Options and phrases for one run, by the name used in a sentence."""
 
-    def __init__(self, run: RuleContext) -> None:
-        self.context = run
+    def __init__(self, run: JudgedRun) -> None:
+        self.run = run
         self.trainer = trainer_of(run)
 
     def __getitem__(self, name: str) -> AdvisedOption | str:
         phrase = ADVICE_PHRASES.get(name)
         if phrase is not None:
-            return phrase(self.find_option, self.context.facts, self.context.family)
+            return phrase(self.find_option, self.run.facts, self.run.family)
         return self.find_option(name)
 
     def __iter__(self) -> Iterator[str]:
@@ -94,7 +94,7 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
     def find_option(self, name: str) -> AdvisedOption:
         """The option of this name or its first known alternative; KeyError if there is none."""
         ways = ALTERNATIVE_OPTIONS.get(name, (name,))
-        in_reward = "reward" in self.context.profile.tags.get("ref_kl_token", "")
+        in_reward = "reward" in self.run.profile.tags.get("ref_kl_token", "")
         for each in reversed(ways) if name == "kl_penalty" and in_reward else ways:
             named = self._advised(each)
             if named is not None:
@@ -102,13 +102,13 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
         raise KeyError(name)
 
     def _advised(self, canonical: str) -> AdvisedOption | None:
-        if canonical == "learning_rate" and "critic-rate" in self.context.facts:
+        if canonical == "learning_rate" and "critic-rate" in self.run.facts:
             return None  # the size of policy updates does not depend on it
         families = option_families().get(canonical)
-        if families is not None and self.context.family not in families:
+        if families is not None and self.run.family not in families:
             return None
-        own = current_value(self.context, canonical)
-        moment = "at first" if _has_moved(self.context, canonical, own) else "now"
+        own = current_value(self.run, canonical)
+        moment = "at first" if _has_moved(self.run, canonical, own) else "now"
         known = _catalogue_option(self.trainer, canonical)
         if known is None:
             missing = _has_options(self.trainer.id) and own is None
@@ -123,9 +123,9 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
 
     def _rate_follows(self) -> bool:
         """Whether the KL target sets the learning rate, whatever its initial value."""
-        if RATE_FOLLOWS_KL not in self.context.facts or not rate_adapts(self.context):
+        if RATE_FOLLOWS_KL not in self.run.facts or not rate_adapts(self.run):
             return False
-        schedule = self.context.config.get("lr_schedule")
+        schedule = self.run.config.get("lr_schedule")
         return (schedule or option_default(self.trainer, "lr_schedule")) == "adaptive"
 
 
@@ -149,14 +149,14 @@ def _default_owner(trainer: Trainer) -> str:
     return "TRL" if label.startswith("TRL ") else label.removesuffix(" PPO")
 
 
-def trainer_of(run: RuleContext) -> Trainer:
+def trainer_of(run: JudgedRun) -> Trainer:
     """The run's trainer, with the catalogue's label."""
     table = trainer_tables().get(run.profile.trainer_id)
     label = table.label if table is not None else run.profile.trainer_id
     return Trainer(run.profile.trainer_id, label, run.family, run.profile.algo)
 
 
-def current_value(run: RuleContext, canonical: str) -> ConfigValue | None:
+def current_value(run: JudgedRun, canonical: str) -> ConfigValue | None:
     """An option's value in this run, from its configuration or its log.
 
     Schedules start at the option's value; a logged value far above it was set during the run.
@@ -170,7 +170,7 @@ def current_value(run: RuleContext, canonical: str) -> ConfigValue | None:
     return value
 
 
-def _has_moved(run: RuleContext, canonical: str, value: ConfigValue | None) -> bool:
+def _has_moved(run: JudgedRun, canonical: str, value: ConfigValue | None) -> bool:
     """Whether a schedule has moved on from an option's value, as the log shows."""
     history = run.histories.get(LOGGED_OPTIONS.get(canonical, ""))
     if history is None or not isinstance(value, float):
@@ -178,7 +178,7 @@ def _has_moved(run: RuleContext, canonical: str, value: ConfigValue | None) -> b
     return not math.isclose(history.last, value, rel_tol=ROUNDING)
 
 
-def fill_advice(sentences: Iterable[str], run: RuleContext) -> tuple[str, ...]:
+def fill_advice(sentences: Iterable[str], run: JudgedRun) -> tuple[str, ...]:
     """Sentences with this run's options filled in, without those that do not apply."""
     named, filled = AdviceOptions(run), []
     for sentence in sentences:
@@ -194,10 +194,10 @@ def fill_advice(sentences: Iterable[str], run: RuleContext) -> tuple[str, ...]:
 def _goes_further_off(advice: str, named: AdviceOptions) -> bool:
     """Whether it moves an option further away that is already far from its default."""
     option_name, way = direction_of(advice, named.trainer.id) or ("", 0)
-    own = current_value(named.context, option_name) if option_name else None
+    own = current_value(named.run, option_name) if option_name else None
     usual = option_default(named.trainer, option_name) if option_name else None
     if option_name == "learning_rate":
-        return _rate_goes_further_off(own, usual, way, named.context)
+        return _rate_goes_further_off(own, usual, way, named.run)
     if not (isinstance(own, (int, float)) and isinstance(usual, (int, float))):
         return False
     low, high = sorted((own, usual))
@@ -205,7 +205,7 @@ def _goes_further_off(advice: str, named: AdviceOptions) -> bool:
 
 
 def _rate_goes_further_off(
-    own: ConfigValue | None, usual: ConfigValue | None, way: int, run: RuleContext
+    own: ConfigValue | None, usual: ConfigValue | None, way: int, run: JudgedRun
 ) -> bool:
     """The same of the learning rate, which is far from its default much sooner."""
     if way < 0:
@@ -220,7 +220,7 @@ FINDING_ADVICE = 6
 
 
 def explain_cause(
-    rule: Rule, run: RuleContext, first: Finding | None = None
+    rule: Rule, run: JudgedRun, first: Finding | None = None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """What may stand behind a finding at the newest row, likeliest first, and what to try.
 

@@ -20,7 +20,7 @@ from ppo_top.catalogue.causes import (
 )
 from ppo_top.rules.advice.contradictions import without_opposites
 from ppo_top.rules.advice.symptoms import facts_seen
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import WATCH
 
 MOST_CAUSES = 3
@@ -45,7 +45,7 @@ NO_SYMPTOMS = frozenset({"reward-never-moves", "critic-not-learning"})
 """Rules that say what facts say already."""
 
 
-def symptoms_of(run: RuleContext) -> dict[str, bool]:
+def symptoms_of(run: JudgedRun) -> dict[str, bool]:
     """Facts that hold or do not, and the rules with an open finding of *watch* or more."""
     opened = {rule for rule, level in run.open_severities.items() if level >= WATCH}
     return facts_seen(run) | {RULE_PREFIX + rule: True for rule in opened - NO_SYMPTOMS}
@@ -102,7 +102,7 @@ def _weight(counted: SymptomCounts, usual: float, cause: str, holds: bool) -> fl
     return math.log(share if holds else 1.0 - share)
 
 
-def likely_causes(run: RuleContext, rule: str) -> tuple[list[CauseText], str]:
+def likely_causes(run: JudgedRun, rule: str) -> tuple[list[CauseText], str]:
     """The likeliest causes of what a rule has found, and the look that tells the first two apart.
 
     The look is "" if that is clear.
@@ -145,7 +145,7 @@ def cause_text(cause: str, symptoms: Mapping[str, bool], family: str) -> CauseTe
     return next(text for text in texts if text.when in cases or symptoms.get(text.when))
 
 
-def ranked_advice(run: RuleContext, rule: str) -> tuple[tuple[str, ...], Iterator[str]]:
+def ranked_advice(run: JudgedRun, rule: str) -> tuple[tuple[str, ...], Iterator[str]]:
     """The likeliest causes as sentences, and templates of what to try, the first cause's first."""
     texts, look = likely_causes(run, rule)
     return tuple(text.sentence for text in texts), _remedies(texts, look)

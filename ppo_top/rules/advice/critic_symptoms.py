@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES, History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import CRITIC_LOSSES
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import GRPO, OFF_POLICY, PREFERENCE, VALUE_BASED
@@ -37,7 +37,7 @@ LIMITS: Mapping[str, float] = {
 """Where each fact begins."""
 
 
-def _action_values(run: RuleContext) -> float | None:
+def _action_values(run: JudgedRun) -> float | None:
     """The mean action value: minus the actor's loss is the value of the actor's actions."""
     values = run.histories.get("value_mean")
     if values is not None:
@@ -46,13 +46,13 @@ def _action_values(run: RuleContext) -> float | None:
     return -loss.level if loss is not None and run.family == OFF_POLICY else None
 
 
-def steps_rewarded(run: RuleContext) -> float | None:
+def steps_rewarded(run: JudgedRun) -> float | None:
     """How many steps' rewards the action values amount to; negative if their signs differ."""
     value, each = _action_values(run), _reward_of_step(run)
     return value / each if value is not None and each else None
 
 
-def _reward_of_step(run: RuleContext) -> float | None:
+def _reward_of_step(run: JudgedRun) -> float | None:
     """The mean reward of a step, by return and length of the newest episodes."""
     length, reward = run.histories.get("ep_len"), run.reward
     if length is None or reward is None or reward.history.count < 3:
@@ -60,7 +60,7 @@ def _reward_of_step(run: RuleContext) -> float | None:
     return reward.history.level / max(1.0, length.level)
 
 
-def rewards_large(run: RuleContext) -> bool | None:
+def rewards_large(run: JudgedRun) -> bool | None:
     """A step's reward is in the hundreds, of either sign: a network starts with values near 0.
 
     Of learners from a buffer; the others' rewards are often normalised, as their value loss shows.
@@ -71,7 +71,7 @@ def rewards_large(run: RuleContext) -> bool | None:
     return abs(each) > LIMITS["reward_large"]
 
 
-def returns_of_one_sign(run: RuleContext) -> bool:
+def returns_of_one_sign(run: JudgedRun) -> bool:
     """Whether all returns are of one sign, and so by more than noise."""
     reward = run.reward
     if reward is None or not reward.history.low * reward.history.high > 0.0:
@@ -79,7 +79,7 @@ def returns_of_one_sign(run: RuleContext) -> bool:
     return abs(reward.smooth) > LIMITS["returns_noise"] * reward.noise > 0.0
 
 
-def values_wrong(run: RuleContext) -> bool | None:
+def values_wrong(run: JudgedRun) -> bool | None:
     """Action values are of the other sign than all returns, not for the sake of entropy."""
     steps, each = steps_rewarded(run), _reward_of_step(run)
     bonus = run.histories.get("entropy_coef")
@@ -90,19 +90,19 @@ def values_wrong(run: RuleContext) -> bool | None:
     return steps < -LIMITS["values_wrong"]
 
 
-def values_none(run: RuleContext) -> bool | None:
+def values_none(run: JudgedRun) -> bool | None:
     """Action values are next to nothing beside the rewards."""
     steps = steps_rewarded(run)
     return None if steps is None else abs(steps) < LIMITS["values_none"]
 
 
-def values_short(run: RuleContext) -> bool | None:
+def values_short(run: JudgedRun) -> bool | None:
     """Action values do not even amount to the reward of one step."""
     steps = steps_rewarded(run)
     return None if steps is None else abs(steps) < LIMITS["values_short"]
 
 
-def values_beyond(run: RuleContext) -> bool | None:
+def values_beyond(run: JudgedRun) -> bool | None:
     """Action values are larger than any return."""
     value, reward = _action_values(run), run.reward
     if value is None or reward is None or reward.history.count < 3:
@@ -110,13 +110,13 @@ def values_beyond(run: RuleContext) -> bool | None:
     return abs(value) > max(abs(reward.history.high), abs(reward.history.low))
 
 
-def critic_loss(run: RuleContext) -> History | None:
+def critic_loss(run: JudgedRun) -> History | None:
     """The critic's loss; what trains a language model without a critic is none."""
     without = run.family in (GRPO, PREFERENCE)
     return None if without else run.first_logged(CRITIC_LOSSES)
 
 
-def _loss_growth(run: RuleContext) -> float | None:
+def _loss_growth(run: JudgedRun) -> float | None:
     """The critic's loss, as a multiple of its first values."""
     loss = critic_loss(run)
     if loss is None or loss.count < 10 or not loss.initial_level > 0.0:
@@ -124,25 +124,25 @@ def _loss_growth(run: RuleContext) -> float | None:
     return loss.level / loss.initial_level
 
 
-def loss_grown(run: RuleContext) -> bool | None:
+def loss_grown(run: JudgedRun) -> bool | None:
     """The critic's loss is many times that of the start."""
     growth = _loss_growth(run)
     return None if growth is None else growth > LIMITS["loss_grown"]
 
 
-def loss_kept(run: RuleContext) -> bool | None:
+def loss_kept(run: JudgedRun) -> bool | None:
     """The critic's loss is still at least half of that at the start."""
     growth = _loss_growth(run)
     return None if growth is None else growth > LIMITS["loss_kept"]
 
 
-def loss_fallen(run: RuleContext) -> bool | None:
+def loss_fallen(run: JudgedRun) -> bool | None:
     """The critic's loss is a small part of that at the start."""
     growth = _loss_growth(run)
     return None if growth is None else growth < LIMITS["loss_fallen"]
 
 
-def _loss_share(run: RuleContext) -> float | None:
+def _loss_share(run: JudgedRun) -> float | None:
     """The critic's loss as a share of the largest return, squared.
 
     On-policy learners often normalise rewards: their losses have another unit.
@@ -156,13 +156,13 @@ def _loss_share(run: RuleContext) -> float | None:
     return loss.level / largest**2 if largest else None
 
 
-def loss_large(run: RuleContext) -> bool | None:
+def loss_large(run: JudgedRun) -> bool | None:
     """The critic's error is larger than any return."""
     share = _loss_share(run)
     return None if share is None else share > LIMITS["loss_large"]
 
 
-def actor_loss_grown(run: RuleContext) -> bool | None:
+def actor_loss_grown(run: JudgedRun) -> bool | None:
     """The actor's loss, an action value, is many times that of the start."""
     loss = run.histories.get("actor_loss")
     if loss is None or loss.count < 10:
@@ -170,7 +170,7 @@ def actor_loss_grown(run: RuleContext) -> bool | None:
     return abs(loss.level) > LIMITS["actor_loss_grown"] * abs(loss.initial_level)
 
 
-def coefficient_rises(run: RuleContext) -> bool | None:
+def coefficient_rises(run: JudgedRun) -> bool | None:
     """The entropy coefficient of SAC is above its start."""
     history = run.histories.get("entropy_coef")
     if history is None or history.count < LEVEL_VALUES:
@@ -178,7 +178,7 @@ def coefficient_rises(run: RuleContext) -> bool | None:
     return history.last > LIMITS["coefficient_up"] * history.start
 
 
-def bonus_outweighs(run: RuleContext) -> bool | None:
+def bonus_outweighs(run: JudgedRun) -> bool | None:
     """A fixed entropy coefficient makes a nat of entropy worth far more than a step's reward."""
     history, each = run.histories.get("entropy_coef"), _reward_of_step(run)
     if history is None or each is None:
@@ -187,7 +187,7 @@ def bonus_outweighs(run: RuleContext) -> bool | None:
     return fixed and history.last > LIMITS["bonus"] * abs(each)
 
 
-def _length_share(run: RuleContext) -> float | None:
+def _length_share(run: JudgedRun) -> float | None:
     """The length of episodes as a share of that at the start."""
     history = run.histories.get("ep_len")
     if history is None or history.count < 10 or not history.initial_level > 0.0:
@@ -195,19 +195,19 @@ def _length_share(run: RuleContext) -> float | None:
     return history.level / history.initial_level
 
 
-def episodes_shorter(run: RuleContext) -> bool | None:
+def episodes_shorter(run: JudgedRun) -> bool | None:
     """Episodes end sooner than at the start."""
     share = _length_share(run)
     return None if share is None else share < LIMITS["shorter"]
 
 
-def episodes_longer(run: RuleContext) -> bool | None:
+def episodes_longer(run: JudgedRun) -> bool | None:
     """Episodes last longer than at the start."""
     share = _length_share(run)
     return None if share is None else share > LIMITS["longer"]
 
 
-def stuck_at_one_value(run: RuleContext) -> bool | None:
+def stuck_at_one_value(run: JudgedRun) -> bool | None:
     """The reward has been one and the same value for most of the run, after others."""
     reward = run.reward
     if reward is None or reward.count < 10 or reward.constant:
@@ -215,7 +215,7 @@ def stuck_at_one_value(run: RuleContext) -> bool | None:
     return reward.source.same > 0.5 * reward.count
 
 
-def _spread_share(run: RuleContext) -> float | None:
+def _spread_share(run: JudgedRun) -> float | None:
     """How far rewards differ from row to row, as a share of that at the start."""
     reward = run.reward
     if reward is None:
@@ -233,19 +233,19 @@ def _row_to_row(values: Sequence[float]) -> float:
     return median([abs(after - before) for before, after in pairwise(values)])
 
 
-def varies_less(run: RuleContext) -> bool | None:
+def varies_less(run: JudgedRun) -> bool | None:
     """Rewards vary far less than at the start."""
     share = _spread_share(run)
     return None if share is None else share < LIMITS["varies_less"]
 
 
-def varies_more(run: RuleContext) -> bool | None:
+def varies_more(run: JudgedRun) -> bool | None:
     """Rewards vary far more than at the start."""
     share = _spread_share(run)
     return None if share is None else share > LIMITS["varies_more"]
 
 
-def at_lowest(run: RuleContext) -> bool | None:
+def at_lowest(run: JudgedRun) -> bool | None:
     """The reward is about as low as it ever was."""
     reward = run.reward
     if reward is None or reward.points < 6 or reward.constant:
@@ -254,7 +254,7 @@ def at_lowest(run: RuleContext) -> bool | None:
     return reward.history.level < low + 0.1 * (high - low)
 
 
-Fact = Callable[[RuleContext], bool | None]
+Fact = Callable[[JudgedRun], bool | None]
 
 CRITIC_FACTS: Mapping[str, Fact] = {
     "action values of the other sign than the returns": values_wrong,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ppo_top.rules.advice.critic_symptoms import Fact
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import VALUE_BASED
 
 LIMITS: Mapping[str, float] = {
@@ -26,7 +26,7 @@ LIMITS: Mapping[str, float] = {
 """Where each fact begins."""
 
 
-def entropy_low(run: RuleContext) -> bool | None:
+def entropy_low(run: JudgedRun) -> bool | None:
     """Entropy has fallen to a fraction of its start."""
     history = run.histories.get("entropy")
     if history is None or history.first[0] <= 0.0:
@@ -34,7 +34,7 @@ def entropy_low(run: RuleContext) -> bool | None:
     return history.last < LIMITS["entropy_low"] * history.first[0]
 
 
-def entropy_gone(run: RuleContext) -> bool | None:
+def entropy_gone(run: JudgedRun) -> bool | None:
     """Entropy is all but 0: nothing is tried any more."""
     history = run.histories.get("entropy")
     if history is None or history.first[0] == 0.0:
@@ -42,7 +42,7 @@ def entropy_gone(run: RuleContext) -> bool | None:
     return abs(history.last) < LIMITS["entropy_gone"] * abs(history.first[0])
 
 
-def entropy_fell(run: RuleContext) -> bool | None:
+def entropy_fell(run: JudgedRun) -> bool | None:
     """Entropy is clearly below its start."""
     history = run.histories.get("entropy")
     if history is None or history.count <= LEVEL_VALUES:
@@ -51,7 +51,7 @@ def entropy_fell(run: RuleContext) -> bool | None:
     return history.level < start - LIMITS["entropy_moved"] * abs(start)
 
 
-def entropy_rises(run: RuleContext) -> bool | None:
+def entropy_rises(run: JudgedRun) -> bool | None:
     """Entropy, or the policy's standard deviation, is above its start."""
     history, std = run.histories.get("entropy"), run.histories.get("policy_std")
     if std is not None:
@@ -62,7 +62,7 @@ def entropy_rises(run: RuleContext) -> bool | None:
     return history.last > history.first[0] + moved
 
 
-def entropy_at_start(run: RuleContext) -> bool | None:
+def entropy_at_start(run: JudgedRun) -> bool | None:
     """Entropy has stayed where it began."""
     history = run.histories.get("entropy")
     if history is None or history.count < LEVEL_VALUES:
@@ -70,7 +70,7 @@ def entropy_at_start(run: RuleContext) -> bool | None:
     return history.high - history.low < LIMITS["entropy_unmoved"] * abs(history.first[0])
 
 
-def back_at_start(run: RuleContext) -> bool | None:
+def back_at_start(run: JudgedRun) -> bool | None:
     """Entropy is back where it began, after it had moved away, within a few rows."""
     history = run.histories.get("entropy")
     if history is None or history.count < 8:
@@ -82,19 +82,19 @@ def back_at_start(run: RuleContext) -> bool | None:
     return far and abs(now - start) < 0.3 * moved
 
 
-def epsilon_high(run: RuleContext) -> bool | None:
+def epsilon_high(run: JudgedRun) -> bool | None:
     """Most actions are random."""
     history = run.histories.get("exploration_rate")
     return None if history is None else history.last > LIMITS["epsilon"]
 
 
-def coefficient_high(run: RuleContext) -> bool | None:
+def coefficient_high(run: JudgedRun) -> bool | None:
     """The entropy coefficient of SAC is far above 1."""
     history = run.histories.get("entropy_coef")
     return None if history is None else history.last > LIMITS["coefficient"]
 
 
-def epsilon_back(run: RuleContext) -> bool | None:
+def epsilon_back(run: JudgedRun) -> bool | None:
     """The share of random actions had fallen, and has risen again."""
     history = run.histories.get("exploration_rate")
     if history is None:
@@ -102,7 +102,7 @@ def epsilon_back(run: RuleContext) -> bool | None:
     return history.last > LIMITS["epsilon_back"] and history.low < 0.5 * history.last
 
 
-def coefficient_gone(run: RuleContext) -> bool | None:
+def coefficient_gone(run: JudgedRun) -> bool | None:
     """The entropy coefficient of SAC has all but vanished."""
     history = run.histories.get("entropy_coef")
     if history is None or history.count < LEVEL_VALUES:
@@ -110,12 +110,12 @@ def coefficient_gone(run: RuleContext) -> bool | None:
     return history.last < LIMITS["coefficient_down"] * history.start
 
 
-def gain_kept(run: RuleContext) -> bool | None:
+def gain_kept(run: JudgedRun) -> bool | None:
     """The reward has risen by more than noise, and keeps most of that."""
     return None if run.reward is None else run.reward_pays
 
 
-def evaluated_better(run: RuleContext) -> bool | None:
+def evaluated_better(run: JudgedRun) -> bool | None:
     """Evaluations are better than training ever was, and that has gained nothing.
 
     They do without the random actions; those hide what is learned.

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ppo_top.rules.advice.critic_symptoms import Fact
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import LLM_FAMILIES
 
@@ -34,7 +34,7 @@ LIMITS: Mapping[str, float] = {
 """Where each fact begins."""
 
 
-def _start(run: RuleContext, concept: str) -> float | None:
+def _start(run: JudgedRun, concept: str) -> float | None:
     """The level of the first three values of a language model's metric."""
     history = run.histories.get(concept)
     if history is None or run.family not in LLM_FAMILIES:
@@ -42,32 +42,32 @@ def _start(run: RuleContext, concept: str) -> float | None:
     return history.start
 
 
-def samples_alike(run: RuleContext) -> bool | None:
+def samples_alike(run: JudgedRun) -> bool | None:
     """The sampled text has had no entropy from the first update on: sampling is all but greedy."""
     start = _start(run, "entropy")
     return None if start is None else start < LIMITS["entropy_none"]
 
 
-def samples_wide(run: RuleContext) -> bool | None:
+def samples_wide(run: JudgedRun) -> bool | None:
     """The sampled text has been far from certain from the first update on."""
     start = _start(run, "entropy")
     return None if start is None else start > LIMITS["entropy_wide"]
 
 
-def _drift(run: RuleContext) -> History | None:
+def _drift(run: JudgedRun) -> History | None:
     """The KL to the reference per token, of a model that was given some updates."""
     history = run.histories.get("ref_kl_token")
     known = history is not None and history.count >= LIMITS["drift_points"]
     return history if known and run.family in LLM_FAMILIES else None
 
 
-def never_left(run: RuleContext) -> bool | None:
+def never_left(run: JudgedRun) -> bool | None:
     """The policy is its reference still."""
     history = _drift(run)
     return None if history is None else history.size < LIMITS["drift_none"]
 
 
-def hardly_left(run: RuleContext) -> bool | None:
+def hardly_left(run: JudgedRun) -> bool | None:
     """The policy moves, but stays beside its reference."""
     history = _drift(run)
     if history is None:
@@ -75,7 +75,7 @@ def hardly_left(run: RuleContext) -> bool | None:
     return history.size >= LIMITS["drift_none"] and history.level < LIMITS["drift_small"]
 
 
-def drifts_early(run: RuleContext) -> bool | None:
+def drifts_early(run: JudgedRun) -> bool | None:
     """The policy was far from its reference within its first updates."""
     history = run.histories.get("ref_kl_token")
     if history is None or run.family not in LLM_FAMILIES:
@@ -84,7 +84,7 @@ def drifts_early(run: RuleContext) -> bool | None:
     return max(early, default=0.0) > LIMITS["drift_far"]
 
 
-def much_clipped(run: RuleContext) -> bool | None:
+def much_clipped(run: JudgedRun) -> bool | None:
     """Many samples are outside the clip range."""
     sides = [run.histories.get(name) for name in ("clip_fraction", "clip_low", "clip_high")]
     known = [side for side in sides if side is not None]
@@ -94,7 +94,7 @@ def much_clipped(run: RuleContext) -> bool | None:
     return max(whole, sum(halves)) > LIMITS["clipped"]
 
 
-def never_clipped(run: RuleContext) -> bool | None:
+def never_clipped(run: JudgedRun) -> bool | None:
     """Not a sample was ever clipped, though batches are used again and the policy moves far."""
     far, clipped = drifts_early(run), run.histories.get("clip_high")
     gradients, rewards = run.histories.get("grad_norm"), run.reward
@@ -104,7 +104,7 @@ def never_clipped(run: RuleContext) -> bool | None:
     return far and again and clipped.size == 0.0
 
 
-def no_gradient(run: RuleContext) -> bool | None:
+def no_gradient(run: JudgedRun) -> bool | None:
     """There is no gradient to speak of."""
     history = run.histories.get("grad_norm")
     if history is None or run.family not in LLM_FAMILIES:
@@ -112,13 +112,13 @@ def no_gradient(run: RuleContext) -> bool | None:
     return history.size < LIMITS["gradient_none"]
 
 
-def groups_tie(run: RuleContext) -> bool | None:
+def groups_tie(run: JudgedRun) -> bool | None:
     """Most groups of completions have equal rewards."""
     history = run.histories.get("frac_zero_std")
     return None if history is None else history.level > LIMITS["tied"]
 
 
-def reward_drowned(run: RuleContext) -> bool | None:
+def reward_drowned(run: JudgedRun) -> bool | None:
     """Rewards average next to nothing beside their spread."""
     spread, reward = run.histories.get("reward_std"), run.reward
     if spread is None or reward is None or run.family not in LLM_FAMILIES:
@@ -129,7 +129,7 @@ def reward_drowned(run: RuleContext) -> bool | None:
     return abs(median(rewards)) < LIMITS["tells"] * spread.level
 
 
-def batch_reused(run: RuleContext) -> bool | None:
+def batch_reused(run: JudgedRun) -> bool | None:
     """A batch of completions is trained on for many updates: rewards come with new ones only."""
     gradients, rewards = run.histories.get("grad_norm"), run.reward
     if gradients is None or rewards is None or run.family not in LLM_FAMILIES:
@@ -137,7 +137,7 @@ def batch_reused(run: RuleContext) -> bool | None:
     return gradients.count >= LIMITS["reused"] * rewards.history.count
 
 
-def completions_end(run: RuleContext) -> bool | None:
+def completions_end(run: JudgedRun) -> bool | None:
     """Hardly a completion has ever been cut off at the length limit."""
     history = run.histories.get("truncated_frac")
     if history is None or run.family not in LLM_FAMILIES:

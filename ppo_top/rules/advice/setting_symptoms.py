@@ -8,7 +8,7 @@ from functools import partial
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.advice.critic_symptoms import Fact
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import RuleLimits
 from ppo_top.rules.engine.terms import GRPO, LLM_FAMILIES, ON_POLICY, RLHF, VALUE_BASED
 
@@ -52,10 +52,10 @@ class OddSetting(NamedTuple):
     effect: str
 
 
-FindSetting = Callable[[RuleContext, RuleLimits], OddSetting | None]
+FindSetting = Callable[[JudgedRun, RuleLimits], OddSetting | None]
 
 
-def value_coefficient(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+def value_coefficient(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     """The critic's loss counts nothing, or with the wrong sign."""
     value, explained = run.config_number("vf_coef"), run.histories.get("explained_variance")
     if value is None or value > limits["vf_coef"] or run.family not in (ON_POLICY, RLHF):
@@ -68,7 +68,7 @@ def value_coefficient(run: RuleContext, limits: RuleLimits) -> OddSetting | None
     return OddSetting("value coefficient", value, limits["vf_coef"], effect)
 
 
-def entropy_punished(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+def entropy_punished(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     """The entropy bonus is a punishment."""
     value = run.config_number("ent_coef")
     if value is None or value >= limits["ent_coef_low"] or run.family not in (ON_POLICY, GRPO):
@@ -76,7 +76,7 @@ def entropy_punished(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
     return OddSetting("entropy coefficient", value, 0.0, "exploring is punished")
 
 
-def entropy_bonus_large(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+def entropy_bonus_large(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     """The entropy bonus outweighs most rewards; a replay learner's is in units of the rewards."""
     value, limit = run.config_number("ent_coef"), limits["ent_coef_high"]
     if value is None or value <= limit or run.family not in (ON_POLICY, GRPO):
@@ -84,7 +84,7 @@ def entropy_bonus_large(run: RuleContext, limits: RuleLimits) -> OddSetting | No
     return OddSetting("entropy coefficient", value, limit, "the bonus outweighs most rewards")
 
 
-def discount_small(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+def discount_small(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     """Later rewards hardly count, in episodes of several steps."""
     value, length = run.config_number("gamma"), run.histories.get("ep_len")
     if value is None or not 0.0 <= value < limits["gamma"] or run.family in LLM_FAMILIES:
@@ -94,7 +94,7 @@ def discount_small(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
     return OddSetting("discount (gamma)", value, limits["gamma"], "later rewards do not count")
 
 
-def gradients_clipped(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+def gradients_clipped(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     """Gradients are clipped to almost nothing; 0 turns clipping off."""
     value, limit = run.config_number("max_grad_norm"), limits["max_grad_norm"]
     if value is None or not 0.0 < value < limit:
@@ -102,7 +102,7 @@ def gradients_clipped(run: RuleContext, limits: RuleLimits) -> OddSetting | None
     return OddSetting("largest gradient norm", value, limit, "gradients are clipped to nothing")
 
 
-def penalty_large(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+def penalty_large(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     """The policy cannot leave the reference."""
     if run.family not in (RLHF, GRPO):
         return None
@@ -113,7 +113,7 @@ def penalty_large(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
     return OddSetting("KL penalty", value, limits["kl_penalty"], "the policy stays the reference")
 
 
-def temperature_high(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+def temperature_high(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     """Sampled text is nearly random."""
     value = run.config_number("temperature") if run.family in (RLHF, GRPO) else None
     if value is None or value <= limits["temperature"]:
@@ -121,7 +121,7 @@ def temperature_high(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
     return OddSetting("temperature", value, limits["temperature"], "samples are nearly random")
 
 
-def exploration_kept(run: RuleContext, limits: RuleLimits) -> OddSetting | None:
+def exploration_kept(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     """Most actions stay random until the end; learned well or not, the rewards do not show it."""
     value = run.config_number("exploration_final") if run.family == VALUE_BASED else None
     if value is None or value <= limits["exploration"]:
@@ -143,18 +143,18 @@ ODD_SETTINGS: Mapping[str, FindSetting] = {
 """What a reader calls it -> how it is found. The learning rate has facts and a rule of its own."""
 
 
-def _is_odd(find: FindSetting, run: RuleContext) -> bool | None:
+def _is_odd(find: FindSetting, run: JudgedRun) -> bool | None:
     """Whether a setting is out of range; None of one that is not known."""
     return True if find(run, SETTING_LIMITS) is not None else None
 
 
-def discount_usual(run: RuleContext) -> bool | None:
+def discount_usual(run: JudgedRun) -> bool | None:
     """The discount is stated, and one with which later rewards count."""
     value = run.config_number("gamma")
     return None if value is None else value >= USUAL_DISCOUNT
 
 
-def rollout_short(run: RuleContext) -> bool | None:
+def rollout_short(run: JudgedRun) -> bool | None:
     """PPO learns from very few steps an update; A2C's default is no more."""
     steps = run.steps_per_update
     return steps < SHORT_ROLLOUT if steps and "clipped" in run.facts else None
@@ -167,7 +167,7 @@ SETTING_FACTS: Mapping[str, Fact] = {
 }
 
 
-def rate_adapts(run: RuleContext) -> bool:
+def rate_adapts(run: JudgedRun) -> bool:
     """Whether the learning rate may follow the KL: the trainer's can, and it is not seen to stay.
 
     With rsl_rl's `schedule="fixed"` it does not.

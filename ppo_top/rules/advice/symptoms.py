@@ -14,7 +14,7 @@ from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, critic_loss
 from ppo_top.rules.advice.exploration_symptoms import EXPLORATION_FACTS
 from ppo_top.rules.advice.language_symptoms import LANGUAGE_FACTS
 from ppo_top.rules.advice.setting_symptoms import SETTING_FACTS
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.terms import ON_POLICY
 
@@ -47,7 +47,7 @@ LIMITS: Mapping[str, float] = {
 """Where each fact begins."""
 
 
-def _rate(run: RuleContext) -> tuple[float, float | None] | None:
+def _rate(run: JudgedRun) -> tuple[float, float | None] | None:
     """The learning rate, and the trainer's default."""
     logged = run.histories.get("lr")
     rate = run.config_number("learning_rate") if logged is None else logged.last
@@ -57,7 +57,7 @@ def _rate(run: RuleContext) -> tuple[float, float | None] | None:
     return rate, float(usual) if isinstance(usual, (int, float)) else None
 
 
-def rate_high(run: RuleContext) -> bool | None:
+def rate_high(run: JudgedRun) -> bool | None:
     """The learning rate is far above the trainer's default."""
     found = _rate(run)
     if found is None:
@@ -67,7 +67,7 @@ def rate_high(run: RuleContext) -> bool | None:
     return far and rate >= LIMITS["rate_high"] * (1 - 1e-6)
 
 
-def rate_low(run: RuleContext) -> bool | None:
+def rate_low(run: JudgedRun) -> bool | None:
     """The learning rate is far below the trainer's default, from the start."""
     found, history = _rate(run), run.histories.get("lr")
     if found is None:
@@ -77,7 +77,7 @@ def rate_low(run: RuleContext) -> bool | None:
     return low and (usual is None or rate <= LIMITS["rate_share"] * usual)
 
 
-def rate_jumped(run: RuleContext) -> bool | None:
+def rate_jumped(run: JudgedRun) -> bool | None:
     """The learning rate is several times what it was at the start."""
     history = run.histories.get("lr")
     if history is None or history.count < 2:
@@ -85,7 +85,7 @@ def rate_jumped(run: RuleContext) -> bool | None:
     return history.last > LIMITS["rate_jump"] * history.first[0] > 0.0
 
 
-def rate_cut(run: RuleContext) -> bool | None:
+def rate_cut(run: JudgedRun) -> bool | None:
     """The learning rate went to almost zero in one step."""
     history = run.histories.get("lr")
     if history is None or history.count < 2:
@@ -97,19 +97,19 @@ def rate_cut(run: RuleContext) -> bool | None:
     return any(fell)
 
 
-def clip_wide(run: RuleContext) -> bool | None:
+def clip_wide(run: JudgedRun) -> bool | None:
     """The clip range hardly limits the step."""
     value = run.setting("clip_range")
     return None if value is None else value > LIMITS["clip_wide"]
 
 
-def clip_narrow(run: RuleContext) -> bool | None:
+def clip_narrow(run: JudgedRun) -> bool | None:
     """The clip range hardly permits a step."""
     value = run.setting("clip_range")
     return None if value is None else value < LIMITS["clip_narrow"]
 
 
-def many_epochs(run: RuleContext) -> bool | None:
+def many_epochs(run: JudgedRun) -> bool | None:
     """Many passes over the same data."""
     if run.family != ON_POLICY:
         return None
@@ -121,19 +121,19 @@ def many_epochs(run: RuleContext) -> bool | None:
     return None if value is None else value > LIMITS["epochs"]
 
 
-def rollout_tiny(run: RuleContext) -> bool | None:
+def rollout_tiny(run: JudgedRun) -> bool | None:
     """An update rests on very few steps."""
     if run.family != ON_POLICY or not run.steps_per_update:
         return None
     return run.steps_per_update < LIMITS["rollout"]
 
 
-def learned_before(run: RuleContext) -> bool | None:
+def learned_before(run: JudgedRun) -> bool | None:
     """The reward had risen before."""
     return None if run.reward is None else run.reward.gained
 
 
-def learned_nothing_unmeasured(run: RuleContext) -> bool | None:
+def learned_nothing_unmeasured(run: JudgedRun) -> bool | None:
     """The reward is flat and never rose; nothing in the log says how large updates are.
 
     At a learning rate that is only a few times too high a run learns for a while.
@@ -143,18 +143,18 @@ def learned_nothing_unmeasured(run: RuleContext) -> bool | None:
     return run.reward.flat and not run.reward.gained
 
 
-def reward_constant(run: RuleContext) -> bool | None:
+def reward_constant(run: JudgedRun) -> bool | None:
     """The reward has been the same in every row."""
     return None if run.reward is None or run.reward.count < 3 else run.reward.constant
 
 
-def reward_zero(run: RuleContext) -> bool | None:
+def reward_zero(run: JudgedRun) -> bool | None:
     """The reward has been exactly 0 in every row."""
     reward = run.reward
     return None if reward is None else reward.constant and reward.history.last == 0.0
 
 
-def below_start(run: RuleContext) -> bool | None:
+def below_start(run: JudgedRun) -> bool | None:
     """The reward is below the level it began at."""
     reward = run.reward
     if reward is None or reward.points < 3:
@@ -164,7 +164,7 @@ def below_start(run: RuleContext) -> bool | None:
     return reward.below > LIMITS["below"] * reward.sd
 
 
-def fell_at_once(run: RuleContext) -> bool | None:
+def fell_at_once(run: JudgedRun) -> bool | None:
     """The reward fell from its best within a few rows."""
     reward = run.reward
     if reward is None or not reward.gained:
@@ -173,7 +173,7 @@ def fell_at_once(run: RuleContext) -> bool | None:
     return fast and reward.lost_share > LIMITS["lost"]
 
 
-def reward_jumped(run: RuleContext) -> bool | None:
+def reward_jumped(run: JudgedRun) -> bool | None:
     """The size of the reward has changed by powers of ten."""
     reward = run.reward
     if reward is None:
@@ -183,7 +183,7 @@ def reward_jumped(run: RuleContext) -> bool | None:
     return late > LIMITS["reward_times"] * early > 0.0
 
 
-def critic_loss_near_zero(run: RuleContext) -> bool | None:
+def critic_loss_near_zero(run: JudgedRun) -> bool | None:
     """The loss of the critic is tiny beside the rewards: there is nothing to predict."""
     history, reward = critic_loss(run), run.reward
     if history is None or reward is None:
@@ -191,7 +191,7 @@ def critic_loss_near_zero(run: RuleContext) -> bool | None:
     return history.level < LIMITS["loss_none"] * reward.scale**2
 
 
-def same_value(run: RuleContext) -> bool | None:
+def same_value(run: JudgedRun) -> bool | None:
     """The critic has returned the same value for every state from the first update on."""
     history = run.histories.get("explained_variance")
     if history is None or history.count < 3:
@@ -199,37 +199,37 @@ def same_value(run: RuleContext) -> bool | None:
     return history.size < LIMITS["explained_none"]
 
 
-def kl_large(run: RuleContext) -> bool | None:
+def kl_large(run: JudgedRun) -> bool | None:
     """Updates change the policy a lot."""
     history = run.histories.get("approx_kl")
     return None if history is None else max(history.recent[-5:]) > LIMITS["kl_large"]
 
 
-def kl_none(run: RuleContext) -> bool | None:
+def kl_none(run: JudgedRun) -> bool | None:
     """Updates do not change the policy."""
     history = run.histories.get("approx_kl")
     return None if history is None else abs(history.level) < LIMITS["kl_none"]
 
 
-def kl_never(run: RuleContext) -> bool | None:
+def kl_never(run: JudgedRun) -> bool | None:
     """No update has ever changed the policy; a KL of 0 now may be the end of one that is lost."""
     history = run.histories.get("approx_kl")
     return None if history is None else history.size < LIMITS["kl_none"]
 
 
-def explains_nothing(run: RuleContext) -> bool | None:
+def explains_nothing(run: JudgedRun) -> bool | None:
     """The critic explains next to nothing."""
     history = run.histories.get("explained_variance")
     return None if history is None else history.level < LIMITS["explained"]
 
 
-def explains_well(run: RuleContext) -> bool | None:
+def explains_well(run: JudgedRun) -> bool | None:
     """The critic predicts the returns: what is wrong is not its doing."""
     history = run.histories.get("explained_variance")
     return None if history is None else history.level > LIMITS["explained_well"]
 
 
-def explains_less(run: RuleContext) -> bool | None:
+def explains_less(run: JudgedRun) -> bool | None:
     """The critic explained far more before."""
     history = run.histories.get("explained_variance")
     if history is None:
@@ -238,31 +238,31 @@ def explains_less(run: RuleContext) -> bool | None:
     return history.high > LIMITS["explained_lost"] and lost > LIMITS["explained_lost"]
 
 
-def explains_worse_than_nothing(run: RuleContext) -> bool | None:
+def explains_worse_than_nothing(run: JudgedRun) -> bool | None:
     """The critic is far off: explained variance far below 0."""
     history = run.histories.get("explained_variance")
     return None if history is None else min(history.recent[-5:]) < LIMITS["explained_negative"]
 
 
-def untrained_values(run: RuleContext) -> bool | None:
+def untrained_values(run: JudgedRun) -> bool | None:
     """The critic's values stay near 0 though the learning rate is no reason for that."""
     low, short = rate_low(run), values_short(run)
     return None if low is None else short and not low
 
 
-def no_loss(run: RuleContext) -> bool | None:
+def no_loss(run: JudgedRun) -> bool | None:
     """A trainer that logs losses has logged none, and no other trace of an update."""
     if not run.should_log_losses:
         return None
     return not run.has_updates
 
 
-def updates_stopped(run: RuleContext) -> bool | None:
+def updates_stopped(run: JudgedRun) -> bool | None:
     """Updates, their losses and their rate, are no longer logged."""
     return run.updates_stopped
 
 
-def not_finite(run: RuleContext) -> bool | None:
+def not_finite(run: JudgedRun) -> bool | None:
     """Some metric is NaN or infinite that was a number before, or that is at fault for it.
 
     Explained variance is NaN where all returns are equal; skrl logs the standard deviation of
@@ -272,29 +272,29 @@ def not_finite(run: RuleContext) -> bool | None:
     return any(name in told for name in run.non_finite_now if name != "explained_variance")
 
 
-def always_finite(run: RuleContext) -> bool | None:
+def always_finite(run: JudgedRun) -> bool | None:
     """No metric is NaN or infinite, and none was; nor does the console tell of one."""
     return not not_finite(run) and run.opened_rows.keys().isdisjoint(("non-finite", "hidden-nan"))
 
 
-def reward_not_finite(run: RuleContext) -> bool | None:
+def reward_not_finite(run: JudgedRun) -> bool | None:
     """The reward is NaN or infinite."""
     return any(name in run.non_finite_now for name in REWARD_CONCEPTS)
 
 
-def truncated(run: RuleContext) -> bool | None:
+def truncated(run: JudgedRun) -> bool | None:
     """Most completions end at the length limit."""
     history = run.histories.get("truncated_frac")
     return None if history is None else history.last > LIMITS["truncated"]
 
 
-def at_limit_from_start(run: RuleContext) -> bool | None:
+def at_limit_from_start(run: JudgedRun) -> bool | None:
     """Most completions ended at the length limit from the beginning."""
     history = run.histories.get("truncated_frac")
     return None if history is None else history.start > LIMITS["truncated"]
 
 
-def grew_to_limit(run: RuleContext) -> bool | None:
+def grew_to_limit(run: JudgedRun) -> bool | None:
     """Completions reach the length limit more and more, and the reward has risen with them."""
     grew, cut = at_limit_from_start(run), truncated(run)
     if cut is None or run.reward is None:
@@ -344,7 +344,7 @@ FACTS: Mapping[str, Fact] = {
 """What a reader calls it -> how it is seen."""
 
 
-def facts_seen(run: RuleContext) -> dict[str, bool]:
+def facts_seen(run: JudgedRun) -> dict[str, bool]:
     """Fact -> whether it holds, without those that the log cannot show."""
     answers = ((name, fact(run)) for name, fact in FACTS.items())
     return {name: answer for name, answer in answers if answer is not None}

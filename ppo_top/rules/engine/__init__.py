@@ -1,1 +1,1 @@
-"""What every rule builds on: context, history, persistence, ranges and statistics."""
+"""What every rule builds on: the run, histories, persistence, ranges and statistics."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ppo_top.model import Severity
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.persistence import Persistence
 from ppo_top.rules.engine.rule import BlockCheck
 from ppo_top.rules.engine.selected_rules import PlannedDiagnosis, PlannedRule, SelectedRules
@@ -23,7 +23,7 @@ class Asked(NamedTuple):
     diagnoses: Sequence[PlannedDiagnosis] = ()
     open_before: Mapping[str, Severity] = {}
 
-    def holds(self, run: RuleContext) -> bool:
+    def holds(self, run: JudgedRun) -> bool:
         """Whether it is still enough to ask these."""
         return run.gains_nothing and run.open_severities == self.open_before
 
@@ -33,7 +33,7 @@ class BlockScreen:
 
     def __init__(
         self,
-        run: RuleContext,
+        run: JudgedRun,
         book: SelectedRules,
         persistences: Sequence[Persistence],
         block: RowBlock,

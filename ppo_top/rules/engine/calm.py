@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import BlockCheck, RuleLimits
 from ppo_top.rules.engine.stats import median
 
@@ -29,13 +29,13 @@ def at_least(concept: str, limit: str) -> BlockCheck:
     )
 
 
-def always(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def always(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """For rules about NaN, of which a block holds none, and for those that no row concerns."""
     return True
 
 
 def near_bounds(
-    run: RuleContext, block: RowBlock, concept: str, look_back: int
+    run: JudgedRun, block: RowBlock, concept: str, look_back: int
 ) -> tuple[float, float]:
     """The lowest and highest of a block's values and of the last `look_back` before it."""
     low, high = block.bounds(concept)
@@ -44,24 +44,24 @@ def near_bounds(
     return min((low, *before)), max((high, *before))
 
 
-def shared_before(run: RuleContext, block: RowBlock, concept: str, look_back: int) -> list[float]:
+def shared_before(run: JudgedRun, block: RowBlock, concept: str, look_back: int) -> list[float]:
     """The values from before a block that are among the last `look_back` at each of its rows."""
     history, count = run.histories.get(concept), look_back - len(block.steps) + 1
     return history.newest(count) if history is not None and count > 0 else []
 
 
-def start_level(run: RuleContext, concept: str, count: int) -> float:
+def start_level(run: JudgedRun, concept: str, count: int) -> float:
     """The level of the first `count` values; NaN while unknown, which no comparison holds for."""
     history = run.histories.get(concept)
     return history.baseline(count) if history is not None and history.count >= count else math.nan
 
 
-def levels(run: RuleContext, block: RowBlock, concept: str) -> list[float]:
+def levels(run: JudgedRun, block: RowBlock, concept: str) -> list[float]:
     """`History.level` at each row of a block."""
     values = [*run.histories[concept].newest(LEVEL_VALUES - 1), *block.columns[concept]]
     return [median(values[at : at + LEVEL_VALUES]) for at in range(len(block.steps))]
 
 
-def logged_throughout(run: RuleContext, block: RowBlock, concept: str) -> bool:
+def logged_throughout(run: JudgedRun, block: RowBlock, concept: str) -> bool:
     """Whether all rows of a block hold a metric, or none so far does."""
     return concept in block.columns or concept not in run.histories

@@ -33,7 +33,7 @@ RARELY_MISSING = 1.1
 Memo = tuple[float, ...]
 
 
-class RuleContext(LoggedRun):
+class JudgedRun(LoggedRun):
     """What a run has logged, which rules have an open finding, and the state of its reward.
 
     `memos` holds the few numbers a rule must remember, under its id.
@@ -51,7 +51,7 @@ class RuleContext(LoggedRun):
         super().restart()
         self.memos: dict[str, Memo] = {}
 
-    def copy(self) -> RuleContext:
+    def copy(self) -> JudgedRun:
         """An independent copy."""
         other = super().copy()
         other.open_severities = self.open_severities.copy()

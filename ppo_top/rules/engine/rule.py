@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ppo_top.model import Mark, Profile, Severity
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import CRIT, INFO, REINFORCEMENT_LEARNING, WARN, WATCH
 
 RuleLimits = Mapping[str, float]
@@ -55,13 +55,13 @@ RESOLVED = Assessment(0, 0.0, None, "", resolved=True)
 """A point that clears an open finding at once."""
 
 
-Condition = Callable[[RuleContext, RuleLimits], Assessment | None]
+Condition = Callable[[JudgedRun, RuleLimits], Assessment | None]
 """Assesses the newest row; None: healthy, counts towards clearing."""
 
-BlockCheck = Callable[[RuleContext, RowBlock, RuleLimits], bool]
+BlockCheck = Callable[[JudgedRun, RowBlock, RuleLimits], bool]
 """Whether a rule would say the same of each row of a block; may say no when it would.
 
-The context is as before the block. What the answer rests on may not change within the block.
+The run is as before the block. What the answer rests on may not change within the block.
 """
 
 PersistenceBySeverity = Mapping[int, tuple[int, int]]

@@ -6,8 +6,8 @@ import math
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import logged_throughout, near_bounds, start_level
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES, History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
@@ -32,14 +32,14 @@ CLIMB_VALUES, CLIMB_LEAST, CLIMB_TAU, CLIMB_Z = 20, 8, 0.5, 3.0
 """A loss that keeps rising: over so many values, or at first these, by this tau and surprise."""
 
 
-def critic_loss(run: RuleContext) -> History | None:
+def critic_loss(run: JudgedRun) -> History | None:
     """The critic's loss; where it is logged clipped, the unclipped error if there is one."""
     if "clipped-value-loss" in run.facts and "value_error" in run.histories:
         return run.histories["value_error"]
     return run.histories.get("value_loss")
 
 
-def _tiny(run: RuleContext, loss: History | None) -> bool:
+def _tiny(run: JudgedRun, loss: History | None) -> bool:
     """Whether the critic has converged: small loss against its past, and reward was gained."""
     return loss is not None and run.gained and loss.level < CONVERGED_SHARE * loss.high
 
@@ -56,7 +56,7 @@ def _waited_long_enough(count: int, loss: History | None, limits: RuleLimits) ->
     return count >= limits["never_points"] and left > LOSS_LEFT_SOON
 
 
-def loss_climbs(run: RuleContext, loss: History | None) -> bool:
+def loss_climbs(run: JudgedRun, loss: History | None) -> bool:
     """The loss keeps rising, and not because the returns grow (scores of texts have a scale)."""
     if loss is None or loss.count < CLIMB_LEAST or (run.rising and run.family not in LLM_FAMILIES):
         return False
@@ -64,7 +64,7 @@ def loss_climbs(run: RuleContext, loss: History | None) -> bool:
     return trend.tau > CLIMB_TAU and trend.z > CLIMB_Z
 
 
-def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def critic_learns_nothing(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The critic explains none of the returns and its loss does not fall."""
     history = run.histories["explained_variance"]
     value = history.last
@@ -97,25 +97,25 @@ def critic_learns_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | 
     return Assessment(level, value, limits["low"], message, never, _value_clip(run))
 
 
-def _by_reward(run: RuleContext) -> int:
+def _by_reward(run: JudgedRun) -> int:
     """*Warn* where the reward does badly or is not logged; else, or too early to tell, *watch*."""
     hurts = run.reward is None or (run.stuck and not run.reward_pays)
     return WARN if hurts else WATCH
 
 
-def _held_by_setting(run: RuleContext, limits: RuleLimits) -> bool:
+def _held_by_setting(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether a setting keeps the critic from learning: no weight, or a tiny value clip."""
     width = run.setting("clip_range_vf") or math.inf
     return run.config_number("vf_coef") == 0.0 or width < limits["clip"]
 
 
-def _value_clip(run: RuleContext) -> tuple[str, ...]:
+def _value_clip(run: JudgedRun) -> tuple[str, ...]:
     """The value clip, if any, in units of the rewards."""
     width = run.setting("clip_range_vf")
     return (f"value updates are clipped at {num(width)}",) if width else ()
 
 
-def critic_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def critic_lost(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A critic that explained the returns no longer does."""
     history = run.histories["explained_variance"]
     if "explained-variance-dropped" not in run.memos:
@@ -138,14 +138,14 @@ def critic_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH if run.tiny_updates else WARN, history.last, limits["low"], message)
 
 
-def _keeps_fit(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _keeps_fit(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """The critic explains all of the block, or has never explained much and still does not."""
     low, high = near_bounds(run, block, "explained_variance", 5)
     known = "explained-variance-dropped" in run.memos
     return low > limits["clear"] if known else high < limits["good"]
 
 
-def reward_scale(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def reward_scale(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Returns are too large for the critic to fit."""
     loss, explained = critic_loss(run), run.value("explained_variance")
     if loss is None or explained is None or loss.last <= limits["loss"]:
@@ -161,7 +161,7 @@ NO_VARIANCE = 1e-12
 """Returns that vary no more are all the same."""
 
 
-def value_drift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def value_drift(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Predicted values and returns differ in scale."""
     spread, of_returns = run.value("value_var", 0), run.value("return_var")
     mean, of_mean = run.value("value_mean"), run.value("return_mean")
@@ -203,12 +203,12 @@ CRITIC_REMEDIES = (
 )
 
 
-def _explains(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _explains(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Every explained variance of the block is clearly positive."""
     return block.low("explained_variance") > limits["clear"]
 
 
-def _never_explains(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _never_explains(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """As before, no row of the block explains anything, and the loss is not far below its start."""
     history, (low, high) = run.histories["explained_variance"], block.bounds("explained_variance")
     if not all(logged_throughout(run, block, name) for name in ("approx_kl", "value_loss")):
@@ -224,7 +224,7 @@ def _never_explains(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bo
     return waited and never and limits["crit"] <= low <= high <= limits["low"]
 
 
-def _loss_stays_moderate(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _loss_stays_moderate(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     unclipped = "value_error" in run.histories or "value_error" in block.columns
     return not unclipped and block.high("value_loss") <= limits["loss"]
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from ppo_top.rules.book.critic.explained_variance import critic_loss
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import always, near_bounds
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def returns_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def returns_constant(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """All returns are equal, so no action is better than another.
 
     Once a task of short episodes is solved, they are; not before, and not from the start on.
@@ -30,7 +30,7 @@ def returns_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, 0.0, None, f"{words}: no action is better or worse")
 
 
-def returns_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def returns_changed(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The critic fails at once, learns again, and the reward falls.
 
     A learner that now optimises something else looks healthy in all other metrics.
@@ -66,7 +66,7 @@ def _surprised(value: float, before: list[float], loss: History, limits: RuleLim
     )
 
 
-def _no_surprise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _no_surprise(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No explained variance of the block is far below those before it."""
     memo, history = run.memos.get("returns-changed"), run.histories.get("explained_variance")
     if history is None or (memo is not None and history.count - memo[0] <= limits["within"]):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.terms import ON_POLICY, WARN
 
 
-def same_value_everywhere(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def same_value_everywhere(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Explained variance has been 0 to the last digit since the first update.
 
     1 - Var(returns - values) / Var(returns) is exactly 0 where the values do not vary. Even a
@@ -26,7 +26,7 @@ def same_value_everywhere(run: RuleContext, limits: RuleLimits) -> Assessment | 
     return Assessment(WARN, 0.0, None, message)
 
 
-def _was_not_zero(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _was_not_zero(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     history = run.histories.get("explained_variance")
     return history is not None and history.count > 0 and history.size >= limits["exact"]
 

@@ -10,8 +10,8 @@ from ppo_top.rules.book.critic.explained_variance import (
 )
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most, levels, logged_throughout, near_bounds, start_level
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES, START_VALUES, History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
@@ -25,7 +25,7 @@ from ppo_top.rules.engine.terms import (
 from ppo_top.rules.engine.wording import num, pct, ratio_text
 
 
-def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def value_loss_rises(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The critic's loss climbs though the reward does not, or never falls."""
     explained = run.value("explained_variance")
     explains = explained is not None and explained >= limits["explained"]
@@ -54,17 +54,17 @@ def value_loss_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return None
 
 
-def _losses(run: RuleContext) -> list[History]:
+def _losses(run: JudgedRun) -> list[History]:
     """The critic's loss, and its error before clipping where that is logged too."""
     found = (critic_loss(run), run.histories.get("value_error"))
     return [history for history in found if history is not None]
 
 
-def _concept(run: RuleContext, loss: History) -> tuple[str]:
+def _concept(run: JudgedRun, loss: History) -> tuple[str]:
     return ("value_loss" if run.histories.get("value_loss") is loss else "value_error",)
 
 
-def _climb(run: RuleContext, loss: History) -> tuple[float, float]:
+def _climb(run: JudgedRun, loss: History) -> tuple[float, float]:
     """The level that a climbing loss came from and the present one; zeros if it does not climb."""
     if not loss_climbs(run, loss):
         return 0.0, 0.0
@@ -72,7 +72,7 @@ def _climb(run: RuleContext, loss: History) -> tuple[float, float]:
     return min(median(values[:START_VALUES]), loss.initial_level), loss.recent_median()
 
 
-def _follows_returns(run: RuleContext, growth: float) -> bool:
+def _follows_returns(run: JudgedRun, growth: float) -> bool:
     """Whether the reward has risen so much that its square, the loss's unit, explains the climb."""
     if run.reward is None or run.family in LLM_FAMILIES:
         return False
@@ -80,7 +80,7 @@ def _follows_returns(run: RuleContext, growth: float) -> bool:
     return late > early and late * late >= growth * early * early
 
 
-def value_loss_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def value_loss_zero(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The value loss has become exactly 0, which no error of a real critic is."""
     history = run.histories["value_loss"]
     if history.last != 0.0 or history.high <= 0.0:
@@ -95,7 +95,7 @@ def value_loss_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, 0.0, None, message)
 
 
-def value_clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def value_clip_high(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Value targets move faster than the value clip lets the critic follow."""
     value = run.values["value_clip_fraction"]
     if value <= limits["watch"]:
@@ -104,7 +104,7 @@ def value_clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH if value <= limits["warn"] else WARN, value, limits["watch"], message)
 
 
-def _no_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _no_rise(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No loss of the block is far above its start or those before, or as high as at the start."""
     explains = block.low("explained_variance") >= limits["explained"]
     explains = explains and "explained_variance" in block.columns
@@ -118,7 +118,7 @@ def _no_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     return True
 
 
-def _may_climb(run: RuleContext, block: RowBlock, concept: str, times: float) -> bool:
+def _may_climb(run: JudgedRun, block: RowBlock, concept: str, times: float) -> bool:
     """Whether a loss may be so many times the start, or those 20 rows before, at a row of a block.
 
     Of the three newest values, of which the median counts, two may be older than the block.
@@ -136,7 +136,7 @@ def _may_climb(run: RuleContext, block: RowBlock, concept: str, times: float) ->
     )
 
 
-def _never_falls(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _never_falls(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """In no row of the block the loss climbs, falls, or the critic explains much."""
     loss = "value_loss"
     if run.resumed or "value_error" in run.histories or loss not in block.columns:
@@ -152,7 +152,7 @@ def _never_falls(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     return not may_climb and min(levels(run, block, loss)) >= unfallen
 
 
-def _never_zero(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _never_zero(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return "value_loss" in block.columns and block.low("value_loss") > 0.0
 
 

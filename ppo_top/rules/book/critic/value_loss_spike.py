@@ -7,8 +7,8 @@ import math
 from ppo_top.rules.book.critic.explained_variance import critic_loss
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, shared_before
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import FULL_UPDATE_STEPS
 from ppo_top.rules.engine.reward.measures import RECOVERED_SHARE
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline
@@ -17,7 +17,7 @@ from ppo_top.rules.engine.terms import CRIT, LLM_FAMILIES, POLICY_GRADIENT, WARN
 from ppo_top.rules.engine.wording import num, ratio_text
 
 
-def value_loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def value_loss_spike(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The value loss jumps; one point is a spike, staying there is a fault."""
     history = run.in_row(critic_loss(run))
     if history is None:
@@ -41,7 +41,7 @@ def value_loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, value, limit, message, immediate=True)
 
 
-def _is_back(run: RuleContext, history: History, limits: RuleLimits) -> bool:
+def _is_back(run: JudgedRun, history: History, limits: RuleLimits) -> bool:
     """Whether most losses have long been no higher than before the finding, but for spikes."""
     before = run.memos.get("value-loss-before")
     if before is None or "value-loss-spike" not in run.open_severities:
@@ -58,7 +58,7 @@ def _is_spike(history: History, limits: RuleLimits) -> bool:
     )
 
 
-def _third_of_a_kind(run: RuleContext, count: int, within: float) -> bool:
+def _third_of_a_kind(run: JudgedRun, count: int, within: float) -> bool:
     """Whether two others, each over again, came shortly before this spike."""
     spikes = (*run.memos.get("value-loss-spikes", ()), float(count))[-3:]
     run.memos["value-loss-spikes"] = spikes
@@ -66,7 +66,7 @@ def _third_of_a_kind(run: RuleContext, count: int, within: float) -> bool:
 
 
 def _after_spike(
-    run: RuleContext, limits: RuleLimits, history: History, memo: tuple[float, ...]
+    run: JudgedRun, limits: RuleLimits, history: History, memo: tuple[float, ...]
 ) -> Assessment | None:
     """Compared with the level before the spike, which must not drift up with it.
 
@@ -90,7 +90,7 @@ def _after_spike(
     return Assessment(CRIT if run.falling else WARN, value, limits["times"] * usual, message)
 
 
-def _belongs_to_task(run: RuleContext, gain: float, limits: RuleLimits) -> bool:
+def _belongs_to_task(run: JudgedRun, gain: float, limits: RuleLimits) -> bool:
     """Whether the reward of a control task has grown since the jump, and the loss with it.
 
     A language model is scored on a fixed scale.
@@ -101,7 +101,7 @@ def _belongs_to_task(run: RuleContext, gain: float, limits: RuleLimits) -> bool:
     return reward.at_max or reward.gain > max(limits["gained"] * gain, 0.0)
 
 
-def _gains(run: RuleContext, age: float) -> bool:
+def _gains(run: JudgedRun, age: float) -> bool:
     """Whether the reward rises, or has set a new best since the jump and keeps it."""
     reward = run.reward
     if reward is None or run.rising:
@@ -110,12 +110,12 @@ def _gains(run: RuleContext, age: float) -> bool:
     return is_new and reward.drawdown <= RECOVERED_SHARE * reward.gain
 
 
-def _first_success(run: RuleContext, gain: float) -> bool:
+def _first_success(run: JudgedRun, gain: float) -> bool:
     """Whether the loss jumped with the first reward: until then there was nothing to fit."""
     return gain <= 0.0 and run.reward is not None and run.reward.gain > 0.0 and not run.falling
 
 
-def _stays(run: RuleContext, history: History, age: float, limit: float) -> bool:
+def _stays(run: JudgedRun, history: History, age: float, limit: float) -> bool:
     """Three of five points at that height; proportionally more for small rollouts.
 
     Whether an episode ends among 256 samples decides how large the loss is: healthy CartPole goes
@@ -127,7 +127,7 @@ def _stays(run: RuleContext, history: History, age: float, limit: float) -> bool
     return sum(x > limit for x in window) >= needed
 
 
-def _no_loss_spike(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _no_loss_spike(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No value loss of the block is so far above all, or any, shortly before it."""
     clipped = "value_error" in run.histories or "value_error" in block.columns
     if clipped or "value_loss" not in block.columns or "value-loss-spike" in run.memos:

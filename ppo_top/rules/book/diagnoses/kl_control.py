@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from ppo_top.rules.book.diagnoses.oversized_updates import DIAGNOSIS_PERSISTENCE, last_value
 from ppo_top.rules.book.llm.reference_kl import reference_kl
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.terms import CRIT, LLM_FAMILIES, RLHF, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def sampler_exploited(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def sampler_exploited(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Reward rises while the KL to the reference is negative."""
     if run.severity_of("ref-kl-negative") < WARN:
         return None
@@ -22,7 +22,7 @@ def sampler_exploited(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return Assessment(CRIT, value, 0.0, message)
 
 
-def controller_saturated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def controller_saturated(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The KL controller cannot limit the KL."""
     if run.severity_of("kl-coef-rising") < WARN:
         return None
@@ -34,7 +34,7 @@ def controller_saturated(run: RuleContext, limits: RuleLimits) -> Assessment | N
     return Assessment(CRIT, value, None, message)
 
 
-def penalty_blocks(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def penalty_blocks(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The KL penalty prevents learning."""
     if run.severity_of("kl-penalty-dominates") < WARN:
         return None
@@ -45,7 +45,7 @@ def penalty_blocks(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, cost, None, message)
 
 
-def disagree_at_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def disagree_at_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Old and new log-probs differ before anything is learned."""
     ratio = run.histories["ratio_mean"]
     if limits["low"] <= ratio.last <= limits["high"]:

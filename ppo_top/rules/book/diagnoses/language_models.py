@@ -13,14 +13,14 @@ from ppo_top.rules.book.llm.generation import LENGTH_VALUES
 from ppo_top.rules.book.llm.grpo_signal import SOLVED, is_nearly_solved
 from ppo_top.rules.book.llm.reference_kl import reference_kl, rewarded_by_rules
 from ppo_top.rules.book.updates.optimiser import gradient_trebled
-from ppo_top.rules.engine.context import RECENT_ROWS, RuleContext
+from ppo_top.rules.engine.judged_run import RECENT_ROWS, JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.rule import k_of_n as times
 from ppo_top.rules.engine.terms import CRIT, GRPO, LLM_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
 
 
-def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def hacking(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Reward and KL rise together while length, evaluation or a reward component drifts."""
     kl = reference_kl(run)
     high = max(run.severity_of("ref-kl-high"), run.severity_of("ref-kl-token-high")) >= WATCH
@@ -50,7 +50,7 @@ def hacking(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(CRIT if worse else WARN, kl.last if kl is not None else 0.0, None, message)
 
 
-def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def no_signal(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """All groups have zero reward variance and the gradient is zero."""
     share = run.value("frac_zero_std", RECENT_ROWS)
     worst = max(run.severity_of("zero-variance-groups"), run.severity_of("reward-spread-gone"))
@@ -70,7 +70,7 @@ def no_signal(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, last_value(run, "frac_zero_std"), None, message)
 
 
-def mismatch_collapse(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def mismatch_collapse(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Sampler and trainer disagree while gradients, entropy or reward go wrong."""
     if run.severity_of("sampler-mismatch") < WARN:
         return None
@@ -82,7 +82,7 @@ def mismatch_collapse(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return Assessment(CRIT, gap, None, message)
 
 
-def runaway(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def runaway(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Entropy rises, completions are truncated and the reward falls."""
     if run.severity_of("entropy-explodes") < WATCH:
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.advice.symptoms import LIMITS
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
@@ -30,25 +30,25 @@ CRITIC_RULES = (
 )
 
 
-def last_value(run: RuleContext, concept: str) -> float:
+def last_value(run: JudgedRun, concept: str) -> float:
     """The newest value of a metric; NaN if none is logged."""
     history = run.histories.get(concept)
     return history.last if history is not None else math.nan
 
 
-def last_value_text(run: RuleContext, concept: str) -> str:
+def last_value_text(run: JudgedRun, concept: str) -> str:
     """The same as a message states it."""
     value = last_value(run, concept)
     return "?" if math.isnan(value) else format_value(concept, value)
 
 
-def _peak(run: RuleContext, concept: str) -> float:
+def _peak(run: JudgedRun, concept: str) -> float:
     """The maximum of the last values: a diagnosis often fires just after the worst."""
     history = run.histories.get(concept)
     return max(history.recent[-8:]) if history is not None else 0.0
 
 
-def _peak_kl(run: RuleContext) -> float:
+def _peak_kl(run: JudgedRun) -> float:
     """The highest of the last estimates of the update KL, whichever is logged."""
     return max(_peak(run, "approx_kl"), _peak(run, "approx_kl_k1"))
 
@@ -62,7 +62,7 @@ TRACED_ROWS = 10
 SEVERE_STEP_RULES = ("ref-kl-token-high", "policy-loss-positive", "value-loss-spike")
 
 
-def diverged(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def diverged(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Values became NaN after another rule had fired."""
     if run.severity_of("non-finite") < CRIT:
         return None
@@ -79,7 +79,7 @@ def diverged(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 GRADIENT_RULES = ("grad-high", "grad-spike", "reward-scale", "reward-crash")
 
 
-def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def too_large(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """KL or clipping is high and the reward falls."""
     if not (_step_size_bad(run) or _jumped_from_reference(run, limits)):
         return None
@@ -101,14 +101,14 @@ def too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, kl, limits["kl"], message, concepts=_with_blamed(run, about))
 
 
-def _certain(run: RuleContext) -> bool:
+def _certain(run: JudgedRun) -> bool:
     """A small drop of the reward with slightly large updates may be chance."""
     step_rules = ("kl-high", "clip-high", "ratio-off", *SEVERE_STEP_RULES)
     severe = any(run.severity_of(rule) >= CRIT for rule in step_rules)
     return severe or run.severity_of("reward-crash") >= WARN
 
 
-def _jumped_from_reference(run: RuleContext, limits: RuleLimits) -> bool:
+def _jumped_from_reference(run: JudgedRun, limits: RuleLimits) -> bool:
     """Where no update KL is logged: the KL to the reference jumped in ten updates, or at once."""
     history = run.histories.get("ref_kl_token")
     if history is None or run.severity_of("ref-kl-token-high") < WARN:
@@ -117,13 +117,13 @@ def _jumped_from_reference(run: RuleContext, limits: RuleLimits) -> bool:
     return history.count <= limits["early"] or max(recent) - min(recent) > limits["leap"]
 
 
-def _step_size_bad(run: RuleContext) -> bool:
+def _step_size_bad(run: JudgedRun) -> bool:
     rules = ("kl-high", "clip-high", "ratio-off")
     too_far = any(run.severity_of(rule) >= WARN for rule in rules)
     return too_far or "learning-rate-jump" in run.open_severities
 
 
-def _blamed_settings(run: RuleContext) -> dict[str, str]:
+def _blamed_settings(run: JudgedRun) -> dict[str, str]:
     """The settings that make updates large, by metric, each with what to say of it."""
     rate = run.value("lr", TRACED_ROWS)
     if rate is None:
@@ -138,16 +138,16 @@ def _blamed_settings(run: RuleContext) -> dict[str, str]:
     return blamed
 
 
-def _blamed_text(run: RuleContext) -> str:
+def _blamed_text(run: JudgedRun) -> str:
     return "".join(f"; {words}" for words in _blamed_settings(run).values())
 
 
-def _with_blamed(run: RuleContext, concepts: tuple[str, ...]) -> tuple[str, ...]:
+def _with_blamed(run: JudgedRun, concepts: tuple[str, ...]) -> tuple[str, ...]:
     """These metrics and the settings that are blamed: they are marked, too."""
     return (*run.judged_as(concepts), *_blamed_settings(run))
 
 
-def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def rate_too_high(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Updates are far too large, before the reward shows it."""
     if run.severity_of("kl-high") < CRIT:
         return None
@@ -165,7 +165,7 @@ def rate_too_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(CRIT, _peak_kl(run), limits["kl"], message, concepts=about)
 
 
-def clip_too_wide(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def clip_too_wide(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Large updates, nothing clipped, reward down."""
     if run.severity_of("clip-not-binding") < WARN:
         return None
@@ -186,7 +186,7 @@ _TROUBLE_SIGNS = (
 )
 
 
-def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def environment_changed(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The reward fell without a sign from policy or critic, though the policy is logged."""
     if run.severity_of("reward-crash", 0) < WARN:
         return None
@@ -204,7 +204,7 @@ def environment_changed(run: RuleContext, limits: RuleLimits) -> Assessment | No
     return Assessment(WARN, reward.smooth, None, words)
 
 
-def _shifted(run: RuleContext, limits: RuleLimits) -> bool:
+def _shifted(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether the length of episodes or prompts changed."""
     for concept in ("ep_len", "query_len_mean"):
         history = run.histories.get(concept)

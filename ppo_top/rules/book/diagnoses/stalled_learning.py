@@ -11,14 +11,14 @@ from ppo_top.rules.book.diagnoses.oversized_updates import (
 from ppo_top.rules.book.updates.learning_rate import is_cut, rate_never_decayed
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import levels, start_level
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, INFO, POLICY_GRADIENT, UNCHECKED_ON_LLM, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def premature(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """No exploration left and the reward is stuck."""
     entropy, reward = run.severity_of("entropy-collapsed"), run.reward
     if not entropy or reward is None or reward.at_max:
@@ -36,7 +36,7 @@ def premature(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, last_value(run, "entropy"), None, message)
 
 
-def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def critic_failing(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The critic explains nothing and its loss grows or the reward swings."""
     if run.severity_of("critic-not-learning") < WARN:
         return None
@@ -50,7 +50,7 @@ def critic_failing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, last_value(run, "explained_variance"), 0.0, message)
 
 
-def _has_not_grown(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _has_not_grown(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether the loss has not grown in the block, nor in the row before: all are borderline."""
     if run.open_severities.get("critic-not-learning", 0) < WARN:
         return False
@@ -63,7 +63,7 @@ def _has_not_grown(run: RuleContext, block: RowBlock, limits: RuleLimits) -> boo
     return max(loss.level, *levels(run, block, "value_loss")) <= grown
 
 
-def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def nothing_learns(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Updates change nothing; entropy and reward stay where they were."""
     if run.severity_of("no-op-updates") < WARN:
         return None
@@ -77,7 +77,7 @@ def nothing_learns(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, last_value(run, "approx_kl"), None, message)
 
 
-def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def scale_too_large(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Rewards are too large for the policy to learn."""
     if run.severity_of("reward-scale") < WARN:
         return None
@@ -88,7 +88,7 @@ def scale_too_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, last_value(run, "value_loss"), None, message)
 
 
-def decayed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def decayed(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Learning rate, KL and clipping go to zero together, with a stable reward."""
     rate = run.histories["lr"]
     if rate.count < limits["points"] or rate.last > limits["share"] * rate.high:

@@ -10,13 +10,13 @@ from ppo_top.rules.book.exploration.entropy_facts import (
     levels_of_prompts,
 )
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, INFO, LLM_FAMILIES, POLICY_GRADIENT, WARN, WATCH
 from ppo_top.rules.engine.wording import label, num
 
 
-def entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def entropy_collapsed(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Little of the initial entropy is left, and the reward does not justify it."""
     history = run.histories.get("entropy")
     if history is None:
@@ -32,7 +32,7 @@ def entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return _collapse(run, limits, value, first, "entropy")
 
 
-def _never_random(run: RuleContext, limits: RuleLimits, value: float) -> Assessment:
+def _never_random(run: JudgedRun, limits: RuleLimits, value: float) -> Assessment:
     """A language model that was never sampled with any entropy: there is nothing to choose from."""
     message = f"entropy is {num(value)} nats a token, and was from the start: all samples are alike"
     paid = run.at_max or run.rising
@@ -40,7 +40,7 @@ def _never_random(run: RuleContext, limits: RuleLimits, value: float) -> Assessm
     return Assessment(level, value, limits["none"], message)
 
 
-def _sequence_entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def _sequence_entropy_collapsed(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The entropy of whole responses, where none per token is logged: shorter ones have less."""
     history, length = run.histories["seq_entropy"], run.histories.get("resp_len_mean")
     first, value = highest_initial_entropy(history), history.last
@@ -52,7 +52,7 @@ def _sequence_entropy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessm
 
 
 def _collapse(
-    run: RuleContext, limits: RuleLimits, value: float, first: float, concept: str
+    run: JudgedRun, limits: RuleLimits, value: float, first: float, concept: str
 ) -> Assessment | None:
     limit, count = limits["share"] * first, run.histories[concept].count
     if value > limits["clear"] * first:
@@ -72,7 +72,7 @@ _COLLAPSE_WORDS = {
 }
 
 
-def _collapse_level(run: RuleContext, limits: RuleLimits, count: int, deep: bool) -> int:
+def _collapse_level(run: JudgedRun, limits: RuleLimits, count: int, deep: bool) -> int:
     """Severity of a fall: losing entropy is normal while the reward is gained for it."""
     if run.at_max or (run.rising and not run.falling) or _reward_pays(run, limits):
         return INFO
@@ -84,7 +84,7 @@ def _collapse_level(run: RuleContext, limits: RuleLimits, count: int, deep: bool
     return WATCH if run.flat else INFO
 
 
-def _reward_pays(run: RuleContext, limits: RuleLimits) -> bool:
+def _reward_pays(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether a language model gained much within its first updates, the last of it just now.
 
     Most of its entropy is spent in the first updates of a good run (arXiv 2505.22617).
@@ -95,7 +95,7 @@ def _reward_pays(run: RuleContext, limits: RuleLimits) -> bool:
     return reward.count < limits["first"] and reward.count - reward.notable_best_count <= 1
 
 
-def policy_collapsed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def policy_collapsed(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """No entropy is left and nothing moves, so every other value looks healthy."""
     history = run.histories["entropy"]
     first = highest_initial_entropy(history)
@@ -123,7 +123,7 @@ MORE_EXPLORATION = (
 )
 
 
-def _entropy_stays_above(run: RuleContext, block: RowBlock, share: float) -> bool:
+def _entropy_stays_above(run: JudgedRun, block: RowBlock, share: float) -> bool:
     """No entropy of the block is below this share of the highest initial one."""
     history = run.histories.get("entropy")
     if history is None or history.count < 3:
@@ -131,13 +131,13 @@ def _entropy_stays_above(run: RuleContext, block: RowBlock, share: float) -> boo
     return block.low("entropy") > max(share * highest_initial_entropy(history), 0.0)
 
 
-def _keeps_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _keeps_entropy(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     if run.family in LLM_FAMILIES and block.low("entropy") < limits["none"]:
         return False
     return _entropy_stays_above(run, block, limits["clear"])
 
 
-def _keeps_some_entropy(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _keeps_some_entropy(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return _entropy_stays_above(run, block, limits["clear"])
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from itertools import pairwise
 
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import START_VALUES, History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import LLM_FAMILIES
 
 
@@ -39,7 +39,7 @@ def levels_of_prompts(history: History) -> tuple[float, float]:
     return start, history.recent_median(PROMPT_VALUES)
 
 
-def is_discrete(run: RuleContext) -> bool:
+def is_discrete(run: JudgedRun) -> bool:
     """Whether the entropy is of a discrete distribution: never below 0, and not a Gaussian's."""
     if "policy_std" in run.histories:
         return False
@@ -71,7 +71,7 @@ def _is_gaussian(first: float) -> bool:
     return abs(first - dimensions * GAUSSIAN_ENTROPY) < GAUSSIAN_SHARE * first
 
 
-def has_settled(run: RuleContext) -> bool:
+def has_settled(run: JudgedRun) -> bool:
     """Whether the policy became deterministic after learning, and keeps its reward.
 
     A noisy reward is then as high as it gets, but never steady enough to count as a ceiling. A

@@ -6,7 +6,6 @@ import math
 
 from ppo_top.rules.book.exploration.entropy_facts import initial_entropy, is_discrete
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import (
     LEVEL_VALUES,
     MAX_RECENT_VALUES,
@@ -14,6 +13,7 @@ from ppo_top.rules.engine.history import (
     TREND_VALUES,
     History,
 )
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.reward.course import RewardCourse
 from ppo_top.rules.engine.reward.measures import MIN_POINTS
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
@@ -22,7 +22,7 @@ from ppo_top.rules.engine.terms import ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import pct
 
 
-def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def entropy_not_falling(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The policy is as random as at the start, and the reward has not moved."""
     history = run.histories["entropy"]
     first, value, reward = initial_entropy(history), history.last, run.reward
@@ -43,7 +43,7 @@ def entropy_not_falling(run: RuleContext, limits: RuleLimits) -> Assessment | No
     return borderline(value)
 
 
-def _stays_random(run: RuleContext, limits: RuleLimits, message: str, limit: float) -> Assessment:
+def _stays_random(run: JudgedRun, limits: RuleLimits, message: str, limit: float) -> Assessment:
     """Severity by budget: in a run of unknown length, what is learned may still lie ahead."""
     history = run.histories["entropy"]
     is_certain = run.progress is not None or history.count >= limits["endless"]
@@ -53,7 +53,7 @@ def _stays_random(run: RuleContext, limits: RuleLimits, message: str, limit: flo
     )
 
 
-def _too_early(run: RuleContext, limits: RuleLimits) -> bool:
+def _too_early(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether a small share of the run (or, if its end is unknown, few episodes) is over."""
     budget = run.progress
     if budget is None:
@@ -68,13 +68,13 @@ UNTRAINED_SHARE = 0.7
 """An untrained policy has more than this share of it."""
 
 
-def _began_random(run: RuleContext, first: float) -> bool:
+def _began_random(run: JudgedRun, first: float) -> bool:
     """Whether the first entropies are those of an untrained policy."""
     random = first > UNTRAINED_SHARE * UNIFORM_ENTROPY or "scaled-entropy" in run.facts
     return random and not run.resumed and is_discrete(run)
 
 
-def _is_random_no_more(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _is_random_no_more(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No entropy of the block is near the first ones, or those were of no untrained policy."""
     history = run.histories.get("entropy")
     if history is None or history.count < START_VALUES:

@@ -13,14 +13,14 @@ from ppo_top.rules.book.exploration.entropy_facts import (
 )
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, start_level
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings
 from ppo_top.rules.engine.terms import CRIT, GRPO, LLM_FAMILIES, ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def entropy_explodes(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A language model's entropy rises far above its start."""
     history = run.histories["entropy"]
     first, value = initial_entropy(history), history.last
@@ -38,7 +38,7 @@ def entropy_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, value, limits["times"] * first, message)
 
 
-def action_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def action_spread(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The std of a Gaussian policy explodes."""
     history = run.histories["policy_std"]
     first, value = initial_entropy(history), history.last
@@ -50,7 +50,7 @@ def action_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, value, limit, message)
 
 
-def action_spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def action_spread_gone(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The std of a Gaussian policy vanishes."""
     history = run.histories["policy_std"]
     first, value = initial_entropy(history), history.last
@@ -61,7 +61,7 @@ def action_spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | Non
     return Assessment(WARN, value, limit, message)
 
 
-def entropy_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def entropy_rises(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A Gaussian policy becomes ever more random, and the reward gains nothing by it."""
     history = run.histories["entropy"]
     first, value = initial_entropy(history), history.last
@@ -75,7 +75,7 @@ def entropy_rises(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, value, first + limits["nats"], message)
 
 
-def entropy_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def entropy_constant(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The entropy is the same to five digits, update after update: nothing is trained."""
     history, points = run.histories["entropy"], int(limits["points"])
     close = limits["digits"] * abs(history.last)
@@ -89,14 +89,14 @@ def entropy_constant(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, None, message)
 
 
-def _entropy_changes(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _entropy_changes(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Each entropy of the block differs from the one before."""
     close = limits["digits"] * block.size("entropy")
     before = run.histories["entropy"].last if "entropy" in run.histories else math.inf
     return all(abs(b - a) > close for a, b in pairwise((before, *block.columns["entropy"])))
 
 
-def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def entropy_swings(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Entropy goes up and down by a large share of its initial value."""
     history = run.histories["entropy"]
     leg = max(limits["leg"] * initial_entropy(history), limits["nats"])
@@ -112,25 +112,25 @@ def entropy_swings(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, None, message)
 
 
-def _never_random(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _never_random(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No entropy of the block is far above the initial one."""
     first = start_level(run, "entropy", 3)
     return block.high("entropy") - first <= max(limits["nats"], limits["share"] * abs(first))
 
 
-def _entropy_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _entropy_stays_low(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return block.high("entropy") <= limits["clear"] * start_level(run, "entropy", 3)
 
 
-def _spread_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _spread_stays_low(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return block.high("policy_std") <= limits["times"] * start_level(run, "policy_std", 3)
 
 
-def _spread_stays_high(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _spread_stays_high(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return block.low("policy_std") >= limits["share"] * start_level(run, "policy_std", 3)
 
 
-def _entropy_stays_near(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _entropy_stays_near(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     low, high = near_bounds(run, block, "entropy", int(limits["points"]))
     return high - low <= limits["leg"] * start_level(run, "entropy", 3)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most, start_level
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, GRPO, INFO, LLM_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
@@ -13,7 +13,7 @@ LENGTH_VALUES = 10
 """Lengths differ from batch to batch: so many values make a level of them."""
 
 
-def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def truncated(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Completions are truncated at the length limit."""
     history = run.histories["truncated_frac"]
     value, base = history.last, history.initial_level
@@ -33,7 +33,7 @@ def truncated(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return borderline(value, limits["clear"])
 
 
-def length_runs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def length_runs(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Completions become much longer or shorter without a gain in reward."""
     history = run.histories["resp_len_mean"]
     base, value = history.baseline(LENGTH_VALUES), history.last
@@ -54,7 +54,7 @@ def length_runs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return None
 
 
-def length_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def length_spread(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The spread of completion lengths explodes."""
     history = run.histories["resp_len_std"]
     base = history.baseline(LENGTH_VALUES)
@@ -64,7 +64,7 @@ def length_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, history.last, limits["times"] * base, message)
 
 
-def no_eos(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def no_eos(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """No completion ends with EOS."""
     cut, ended = run.value("truncated_frac", 0), run.value("term_len_mean", 0)
     count = run.value("eos_count", 0)
@@ -73,7 +73,7 @@ def no_eos(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, 0.0, None, "0 completions end by themselves: no end-of-text token")
 
 
-def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def prompts_changed(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Prompt length changed since the start."""
     history = run.histories["query_len_mean"]
     base, now = history.baseline(LENGTH_VALUES), history.recent_median(LENGTH_VALUES)
@@ -83,7 +83,7 @@ def prompts_changed(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, now, base, message)
 
 
-def logprobs_shift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def logprobs_shift(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The policy's token log-probs leave the reference's, approach 0, or the reference's move."""
     name = "p50" if "logprobs_p50" in run.histories else "dist"
     own, reference = run.histories[f"logprobs_{name}"], run.histories.get(f"ref_logprobs_{name}")
@@ -103,7 +103,7 @@ def logprobs_shift(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, moved, limits["shift"], message)
 
 
-def tools_fail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def tools_fail(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Most tool calls fail."""
     value = run.values["tool_fail_freq"]
     if value <= limits["share"]:
@@ -111,12 +111,12 @@ def tools_fail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, value, limits["share"], f"{pct(value)} of tool calls fail")
 
 
-def _length_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _length_stays(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     base, (low, high) = start_level(run, "resp_len_mean", 10), block.bounds("resp_len_mean")
     return limits["share"] * base <= low and high <= limits["times"] * base
 
 
-def _length_spread_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _length_spread_stays(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return block.high("resp_len_std") <= limits["times"] * start_level(run, "resp_len_std", 10)
 
 

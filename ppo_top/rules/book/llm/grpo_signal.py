@@ -6,13 +6,13 @@ import math
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most, start_level
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import (
     LEVEL_VALUES,
     MAX_FIRST_VALUES,
     MAX_RECENT_VALUES,
     History,
 )
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median, theil_sen_rise
 from ppo_top.rules.engine.terms import (
@@ -28,7 +28,7 @@ from ppo_top.rules.engine.wording import num, pct
 from ppo_top.support.moments import deviation, mean
 
 
-def zero_variance_groups(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def zero_variance_groups(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """All rewards of a group are equal, so there is no gradient."""
     value = run.value("frac_zero_std", 0)
     if value is None:
@@ -53,7 +53,7 @@ TIE_WINDOW_ROWS = 16
 """If a row holds only one or two groups: all of so many tie, or most of all recent ones."""
 
 
-def _most_by_chance(run: RuleContext, rows: list[float], limits: RuleLimits) -> int:
+def _most_by_chance(run: JudgedRun, rows: list[float], limits: RuleLimits) -> int:
     """The highest severity allowed: with one or two groups a row, some rows tie by chance.
 
     TRL's usual batch is one group per GPU. Rewards that never differ are not chance.
@@ -68,12 +68,12 @@ def _most_by_chance(run: RuleContext, rows: list[float], limits: RuleLimits) -> 
     return CRIT if all_tie else WARN
 
 
-def _scaled_by_batch(run: RuleContext) -> bool:
+def _scaled_by_batch(run: JudgedRun) -> bool:
     """With advantages scaled over the batch, a zero-variance group still has a gradient."""
     return run.config.get("scale_rewards") == "batch"
 
 
-def _at_floor(run: RuleContext, limits: RuleLimits) -> bool:
+def _at_floor(run: JudgedRun, limits: RuleLimits) -> bool:
     reward = run.reward
     return reward is not None and reward.history.low >= 0.0 and reward.smooth < limits["floor"]
 
@@ -82,7 +82,7 @@ SOLVED = 0.9
 """From this share of correct answers on, groups tie because most of them are."""
 
 
-def is_nearly_solved(run: RuleContext, share: float) -> bool:
+def is_nearly_solved(run: JudgedRun, share: float) -> bool:
     """Whether groups tie because their prompts have become easy, which is the goal of training."""
     reward = run.reward
     if reward is None or not reward.gained:
@@ -92,7 +92,7 @@ def is_nearly_solved(run: RuleContext, share: float) -> bool:
     return run.reward_pays and reward.levelled_off  # the most of such a reward is not known
 
 
-def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def _no_spread(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Judge by the std where the share of zero-variance groups is not logged."""
     spread = run.value("group_reward_std", 0)
     if spread is None:
@@ -112,7 +112,7 @@ def _no_spread(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, 0.0, None, message)
 
 
-def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def spread_gone(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The reward std collapsed against its own start."""
     history = run.histories["reward_std"]
     base = history.initial_level
@@ -129,7 +129,7 @@ def spread_gone(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, limits["share"] * base, message)
 
 
-def one_sided(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def one_sided(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Only the upper bound clips, while entropy falls."""
     low, high = run.value("clip_low"), run.values["clip_high"]
     entropy = run.histories.get("entropy")
@@ -141,7 +141,7 @@ def one_sided(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, high, None, message)
 
 
-def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def parts_diverge(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """One reward component rises while another falls."""
     moved = {
         concept[len(REWARD_COMPONENT_PREFIX) : -1]: _moved(history, limits)
@@ -156,7 +156,7 @@ def parts_diverge(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, moved[worst], None, message)
 
 
-def part_never_moves(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def part_never_moves(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """One reward component stays where it was while the reward rises."""
     parts = {
         concept: _never_moved(run, concept, history, limits)
@@ -174,7 +174,7 @@ def part_never_moves(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, history.last, None, message, concepts=(concept,))
 
 
-def _never_moved(run: RuleContext, concept: str, history: History, limits: RuleLimits) -> bool:
+def _never_moved(run: JudgedRun, concept: str, history: History, limits: RuleLimits) -> bool:
     """Whether a component is always 0, or about as high as ever since the start, not at its top.
 
     Some are lost within a few updates, and some learned.
@@ -204,7 +204,7 @@ def _moved(history: History, limits: RuleLimits) -> float:
     return moved if abs(moved) > limits["share"] * spread else 0.0
 
 
-def _spread_stays_up(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _spread_stays_up(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return block.low("reward_std") >= limits["clear"] * start_level(run, "reward_std", LEVEL_VALUES)
 
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.llm.reference_kl import reference_kl
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.stats import SIGNIFICANT, theil_sen_rise
 from ppo_top.rules.engine.terms import INFO, LLM_FAMILIES, RLHF, WARN
 from ppo_top.rules.engine.wording import num
 
 
-def controller(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def controller(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The adaptive KL coefficient rises; a fault if the KL does not come down."""
     history = run.histories["kl_coef"]
     if history.high <= history.low:
@@ -36,7 +36,7 @@ def _stays(kl: History, points: int, limits: RuleLimits) -> bool:
     return kl.level >= limits["kept"] * kl.newest(points)[0] and not kl.falling()
 
 
-def penalty_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def penalty_off(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The adaptive KL coefficient has fallen to almost zero."""
     history = run.histories["kl_coef"]
     if history.last > limits["low"] or history.high <= limits["low"]:
@@ -44,7 +44,7 @@ def penalty_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, history.last, limits["low"], f"KL penalty is off ({num(history.last)})")
 
 
-def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def penalty_dominates(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The KL penalty outweighs the gain in score."""
     cost, reward = abs(run.values["non_score_reward"]), run.reward
     if "non-score-reward-per-token" in run.facts:
@@ -63,7 +63,7 @@ def penalty_dominates(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return Assessment(WARN, cost, abs(gain), message)
 
 
-def penalised_reward_falls(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def penalised_reward_falls(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The KL-penalised reward falls, or stays where it was while the score rises."""
     whole, score = run.histories["rlhf_reward"], run.histories.get("reward_mean")
     reward = run.reward

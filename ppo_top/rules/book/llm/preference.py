@@ -11,7 +11,7 @@ import math
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_least, near_bounds
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, PREFERENCE, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
@@ -19,7 +19,7 @@ from ppo_top.rules.engine.wording import num, pct
 UNTRAINED_LOSS = math.log(2.0)
 
 
-def rejected_win(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def rejected_win(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The policy comes to prefer the rejected answers.
 
     Without a reference (ORPO, SimPO) they may win at first; then the accuracy rises.
@@ -37,7 +37,7 @@ def rejected_win(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, value, limits["clear"], message, concepts=concepts)
 
 
-def none_told_apart(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def none_told_apart(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Chosen answers win as often as at random, far into the run: by the newest records' mean."""
     recent = run.histories["preference_accuracy"].recent
     if len(recent) < limits["points"] or (run.progress or 0.0) < limits["late"]:
@@ -53,7 +53,7 @@ def none_told_apart(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, mean, 0.5 + limits["chance"], message)
 
 
-def loss_stays_untrained(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def loss_stays_untrained(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The loss stays where it is while the policy is its reference."""
     loss = run.histories["total_loss"]
     if not _untrained(loss.low, loss.high, limits):
@@ -69,7 +69,7 @@ def _untrained(low: float, high: float, limits: RuleLimits) -> bool:
     return least <= low and high <= most
 
 
-def _has_learned(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _has_learned(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether the loss has left its start before the block, and does not come back to it."""
     loss = run.histories.get("total_loss")
     if loss is None or _untrained(loss.low, loss.high, limits):

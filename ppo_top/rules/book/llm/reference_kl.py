@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import at_most
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
@@ -21,12 +21,12 @@ from ppo_top.rules.engine.terms import (
 from ppo_top.rules.engine.wording import num
 
 
-def reference_kl(run: RuleContext) -> History | None:
+def reference_kl(run: JudgedRun) -> History | None:
     """The KL to the reference, per sequence or per token, whichever is logged."""
     return run.histories.get("ref_kl") or run.histories.get("ref_kl_token")
 
 
-def drifted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def drifted(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The KL to the reference is high for a whole sequence.
 
     The sum grows with the length: a small KL per token is no fault, however long the answers are.
@@ -56,7 +56,7 @@ def _accelerates(history: History) -> bool:
     return late > 3 * max(early, 1.0)
 
 
-def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def drifted_token(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The KL to the reference is high per token."""
     history = run.histories["ref_kl_token"]
     value = history.last
@@ -80,7 +80,7 @@ def drifted_token(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return borderline(value, limit)
 
 
-def rewarded_by_rules(run: RuleContext) -> bool:
+def rewarded_by_rules(run: JudgedRun) -> bool:
     """Whether the reward is computed by rules; one learned by a model can be exploited.
 
     TRL names its reward after the model, with
@@ -92,7 +92,7 @@ def rewarded_by_rules(run: RuleContext) -> bool:
     return not by_model and run.family == GRPO
 
 
-def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def negative(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The KL to the reference is below zero, which only an estimate can be."""
     history = run.in_row(reference_kl(run))
     if history is None or history.last >= 0.0:
@@ -111,7 +111,7 @@ def negative(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return borderline(value)
 
 
-def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> Assessment | None:
+def _negative_token(run: JudgedRun, limits: RuleLimits, history: History) -> Assessment | None:
     """A mean per token: k1 (log p - log q) is negative by chance, k3 never but for rounding."""
     value, is_k1 = history.last, run.facts.get("ref-kl-estimator") == "k1"
     if not is_k1 and value < limits["token_rounding"]:
@@ -126,7 +126,7 @@ def _negative_token(run: RuleContext, limits: RuleLimits, history: History) -> A
     return borderline(value)
 
 
-def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def stays_zero(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The policy never leaves its reference."""
     history = run.in_row(reference_kl(run))
     if history is None:
@@ -146,7 +146,7 @@ def stays_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH if late else INFO, history.last, small, words)
 
 
-def drift_for_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def drift_for_nothing(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The KL to the reference rises, the reward does not."""
     history = run.in_row(reference_kl(run))
     if history is None or not run.stuck:
@@ -165,7 +165,7 @@ def drift_for_nothing(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return Assessment(WARN, late, None, message)
 
 
-def _kl_never_negative(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _kl_never_negative(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return min(block.low("ref_kl"), block.low("ref_kl_token")) >= 0.0
 
 

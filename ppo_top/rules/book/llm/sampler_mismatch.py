@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.terms import CRIT, GRPO, WARN, WATCH
 from ppo_top.rules.engine.wording import num
@@ -12,7 +12,7 @@ from ppo_top.rules.engine.wording import num
 MISMATCH_CONCEPTS = ("logp_diff_mean", "is_ratio_mean", "rollout_kl", "ess", "staleness")
 
 
-def sampler_differs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def sampler_differs(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Log-probs, importance ratios or KL between sampler and trainer are off."""
     assessments = [
         assessment
@@ -23,7 +23,7 @@ def sampler_differs(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return max(assessments, key=lambda each: each.level, default=None)
 
 
-def _gap(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
+def _gap(run: JudgedRun, limits: RuleLimits, value: float) -> Assessment | None:
     scale = limits["of_probabilities"] if "logp-diff-of-probabilities" in run.facts else 1.0
     value_in = abs(value) / scale
     if value_in <= limits["clear_share"] * limits["gap"]:
@@ -39,7 +39,7 @@ def _graded(value: float, limit: float, message: str, bad: bool, worst: bool) ->
     return Assessment(CRIT if worst else WARN, value, limit, message)
 
 
-def _ratio(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
+def _ratio(run: JudgedRun, limits: RuleLimits, value: float) -> Assessment | None:
     message = f"mean importance ratio of trainer to sampler {num(value)} (should be 1)"
     if _masked_sequences(run):
         gap = run.value("logp_diff_mean")
@@ -55,7 +55,7 @@ SEQUENCE_CAP = 3.0
 """TRL's default cap of the ratios of whole sequences."""
 
 
-def _masked_sequences(run: RuleContext) -> bool:
+def _masked_sequences(run: JudgedRun) -> bool:
     """Ratios of whole sequences are far from 1 by construction, and capped at 3."""
     mode = run.config.get("importance_sampling_mode")
     if isinstance(mode, str):
@@ -66,7 +66,7 @@ def _masked_sequences(run: RuleContext) -> bool:
     return low.low <= 0.0 and high.high <= SEQUENCE_CAP
 
 
-def _kl(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
+def _kl(run: JudgedRun, limits: RuleLimits, value: float) -> Assessment | None:
     size = abs(value)
     if size <= limits["clear_share"] * limits["kl"]:
         return None
@@ -75,7 +75,7 @@ def _kl(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None
     return _graded(value, limit, message, size > limit, size > limits["kl_crit"])
 
 
-def _samples(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
+def _samples(run: JudgedRun, limits: RuleLimits, value: float) -> Assessment | None:
     if value >= limits["ess_clear"]:
         return None
     message = f"effective sample size {num(value)} (healthy above 0.5)"
@@ -83,7 +83,7 @@ def _samples(run: RuleContext, limits: RuleLimits, value: float) -> Assessment |
     return _graded(value, limit, message, value < limit, value < limits["ess_crit"])
 
 
-def _stale(run: RuleContext, limits: RuleLimits, value: float) -> Assessment | None:
+def _stale(run: JudgedRun, limits: RuleLimits, value: float) -> Assessment | None:
     history = run.histories["staleness"]
     start = history.initial_level
     if history.count < limits["stale_points"] or not history.rising():

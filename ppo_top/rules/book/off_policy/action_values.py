@@ -12,8 +12,8 @@ from ppo_top.rules.advice.critic_symptoms import (
 from ppo_top.rules.advice.symptoms import rate_jumped
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import LEVEL_VALUES, MAX_RECENT_VALUES, History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import ACTOR_LOSSES, CRITIC_LOSSES
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
@@ -26,7 +26,7 @@ VALUES = ("value_mean", *ACTOR_LOSSES)
 """Where action values are logged, in order of preference; minus the actor's loss is their mean."""
 
 
-def values_contradict(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def values_contradict(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Action values have the wrong sign, or do not even amount to the reward of one step.
 
     A critic learns the next reward first, within a few hundred gradient steps. Rewards may be
@@ -51,7 +51,7 @@ def values_contradict(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return None
 
 
-def values_stay_short(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def values_stay_short(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """At the end of a run, or late in a long one, action values are still those of the next reward.
 
     Every critic passes there on its way; one whose discount is 0, or whose target network never
@@ -86,14 +86,14 @@ def _is_short(loss: float, length: float, total: float, limits: RuleLimits) -> b
     return total != 0.0 and limits["low"] <= -loss * length / total <= limits["high"]
 
 
-def _not_yet(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _not_yet(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether there are too few values, also after the block, to say anything before the end."""
     loss = run.first_logged(ACTOR_LOSSES)
     seen = loss.count if loss is not None else 0
     return not run.ended and seen + len(block.steps) < limits["on_way"]
 
 
-def values_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def values_lost(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Action values shrink at one update as the critic's loss jumps: they are another network's.
 
     Training moves both little by little. A loss that counts small errors alone (Huber's) may not
@@ -119,7 +119,7 @@ def values_lost(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return borderline(now) if lost else None
 
 
-def _no_jump(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _no_jump(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether the critic's loss and the action values stay within ranges too narrow for a jump."""
     loss, values = (
         next((name for name in names if name in run.histories), "")
@@ -135,7 +135,7 @@ def _no_jump(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     return low * high > 0.0 and near >= (1.0 - limits["alone_lost"]) * far
 
 
-def _logged(run: RuleContext) -> tuple[str]:
+def _logged(run: JudgedRun) -> tuple[str]:
     """The metric that holds the action values."""
     return (next(name for name in VALUES if name in run.histories),)
 

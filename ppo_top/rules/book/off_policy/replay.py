@@ -10,8 +10,8 @@ import math
 from itertools import pairwise
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import COUNTED_UPDATES, RuleContext
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.judged_run import COUNTED_UPDATES, JudgedRun
 from ppo_top.rules.engine.logged_run import ACTOR_LOSSES, CRITIC_LOSSES, UPDATE_METRICS
 from ppo_top.rules.engine.reward.measures import MIN_LOOKS
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -20,7 +20,7 @@ from ppo_top.rules.engine.wording import num, pct
 from ppo_top.text.format import plural
 
 
-def critic_loss_grows(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def critic_loss_grows(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The critic's loss grows by powers of ten.
 
     With sparse rewards it starts near 0, and jumps when the first is found: what is below a
@@ -66,12 +66,12 @@ def _goes_on(history: History, decades: float, limits: RuleLimits) -> bool:
     return recent[-1] > limits["growth"] * recent[0] and jump < 10 ** (limits["jump"] * decades)
 
 
-def _is_huber(run: RuleContext) -> bool:
+def _is_huber(run: JudgedRun) -> bool:
     """Whether the critic's loss is Huber's, which grows with the error itself, not its square."""
     return run.facts.get("huber-loss") == run.profile.algo
 
 
-def _largest_return(run: RuleContext) -> float:
+def _largest_return(run: JudgedRun) -> float:
     """The largest return so far, without its sign; 0 while too few episodes have ended."""
     reward = run.reward
     if reward is None or reward.looks < MIN_LOOKS:
@@ -79,7 +79,7 @@ def _largest_return(run: RuleContext) -> float:
     return max(abs(reward.history.high), abs(reward.history.low))
 
 
-def actor_loss_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def actor_loss_large(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Action values far beyond any return: minus the actor's loss is the value of its actions."""
     history = run.in_row(run.first_logged(ACTOR_LOSSES))
     largest = _largest_return(run)
@@ -99,7 +99,7 @@ def actor_loss_large(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(CRIT if run.falling else WARN, value, limit, message)
 
 
-def _windows_ahead(run: RuleContext) -> float:
+def _windows_ahead(run: JudgedRun) -> float:
     """How many episodes' rewards an action value may hold: episodes cut short are seen through."""
     gamma, length = run.config_number("gamma"), run.histories.get("ep_len")
     gamma = USUAL_GAMMA if gamma is None or not 0.0 <= gamma < 1.0 else gamma
@@ -114,7 +114,7 @@ UNKNOWN_WINDOWS = 3.0
 """Assumed where the log holds no length of episodes."""
 
 
-def entropy_coefficient(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def entropy_coefficient(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """An automatic entropy coefficient runs away, or vanishes.
 
     It follows the size of the action values, so while the reward rises it may grow with them, and
@@ -136,7 +136,7 @@ def entropy_coefficient(run: RuleContext, limits: RuleLimits) -> Assessment | No
     return None
 
 
-def epsilon_stays(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def epsilon_stays(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Actions stay random: epsilon does not fall, or too late for the run."""
     history, budget = run.histories["exploration_rate"], run.stated_progress
     if budget is None:
@@ -162,7 +162,7 @@ LOGGED_BESIDE_REWARDS = ("ep_len", "fps", "exploration_rate")
 """What trainers log from their first row, whether they train or not."""
 
 
-def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def not_training(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Episodes are collected, but no loss is logged: never by a trainer that logs losses, or since.
 
     What stops with the rate or the count of updates was not left out for being NaN.
@@ -192,7 +192,7 @@ def not_training(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, float(rows), None, message, immediate=run.ended)
 
 
-def _has_explored(run: RuleContext, limits: RuleLimits) -> bool:
+def _has_explored(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether epsilon has reached its end, which is long after learning starts."""
     epsilon = run.histories.get("exploration_rate")
     if epsilon is None or epsilon.last >= epsilon.high:
@@ -201,7 +201,7 @@ def _has_explored(run: RuleContext, limits: RuleLimits) -> bool:
     return max(newest) <= min(newest)
 
 
-def _is_training(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _is_training(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether updates are logged in each row of the block, or none before and by the trainer."""
     if not run.has_updates:
         return not run.should_log_losses

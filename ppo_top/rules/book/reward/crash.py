@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import CRITIC_LOSSES, REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import FALLEN, RewardCourse
 from ppo_top.rules.engine.reward.means import fall_at_end, mean_falls
@@ -26,7 +26,7 @@ RATING = "elo"
 """The metric that counts in points of a rating: a few of them are won and lost by chance."""
 
 
-def reward_now(run: RuleContext) -> RewardCourse | None:
+def reward_now(run: JudgedRun) -> RewardCourse | None:
     """The reward, if this row holds a new value of it; at the end of a run as it was last."""
     reward = run.reward
     if reward is None or run.ended:
@@ -34,7 +34,7 @@ def reward_now(run: RuleContext) -> RewardCourse | None:
     return reward if reward.history.last_row == run.mark.row else None
 
 
-def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def fell_back(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A large share of the gain is lost, more than any drawdown that was made good."""
     reward = reward_now(run)
     if run.ended and reward is not None:
@@ -62,7 +62,7 @@ def fell_back(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return _fell_in_means(run, reward, limits) or borderline(value)
 
 
-def _not_kept(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment:
+def _not_kept(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> Assessment:
     """A run ends with a large share of its gain lost, in a last part far below the best before it.
 
     This is asked once a run, so it needs less surprise than a fall on the way.
@@ -81,12 +81,12 @@ def _not_kept(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Ass
     return Assessment(WARN, value, fall.best, message, immediate=True)
 
 
-def _fell(run: RuleContext, best: float, now: float, lost: float) -> str:
+def _fell(run: JudgedRun, best: float, now: float, lost: float) -> str:
     share = f"{pct(lost)} of what was learned" if lost <= 1.0 else "all that was learned, and more"
     return f"{run.reward_words} fell from {num(best)} to {num(now)} ({share})"
 
 
-def _fell_in_means(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
+def _fell_in_means(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
     """Means over several points show a fall that medians of three leave to noise.
 
     The first of them holds what was learned at once: measured from the first points, less is lost.
@@ -116,7 +116,7 @@ def _blocks(reward: RewardCourse) -> tuple[float, float]:
     return float(len(reward.means.sums)), float(reward.means.size)
 
 
-def best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
+def best_was_random(run: JudgedRun, reward: RewardCourse) -> bool:
     """Whether the best was reached by the random actions before training from a buffer began."""
     loss = run.first_logged(CRITIC_LOSSES)
     if run.family not in (VALUE_BASED, OFF_POLICY) or loss is None:
@@ -125,12 +125,12 @@ def best_was_random(run: RuleContext, reward: RewardCourse) -> bool:
     return reward.best_row < began + reward.source.rows_per_window
 
 
-def _fell_too_far(run: RuleContext, lost: float, limits: RuleLimits) -> bool:
+def _fell_too_far(run: JudgedRun, lost: float, limits: RuleLimits) -> bool:
     """Whether far more is lost than was gained: below the start, as learners from a buffer are."""
     return run.family not in POLICY_GRADIENT and lost > limits["beyond"]
 
 
-def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def no_reward(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A trainer logs losses but no reward."""
     if run.updates <= limits["rows"] or _logs_reward(run):
         return None
@@ -141,12 +141,12 @@ def no_reward(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, float(run.updates), None, message)
 
 
-def _logs_reward(run: RuleContext) -> bool:
+def _logs_reward(run: JudgedRun) -> bool:
     """Whether there is a reward, though in self-play nothing may follow from it."""
     return run.first_logged(REWARD_CONCEPTS) is not None
 
 
-def _calm_with_reward(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _calm_with_reward(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return _logs_reward(run)
 
 

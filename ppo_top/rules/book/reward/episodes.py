@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import NOT_LLM, WARN
 from ppo_top.rules.engine.wording import num
 from ppo_top.text.format import plural
 
 
-def one_step_episodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def one_step_episodes(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Every episode ends after one step, and nothing is learned from them.
 
     There are tasks of a single step, which may be learned all the same. A length that was never
@@ -30,7 +30,7 @@ def one_step_episodes(run: RuleContext, limits: RuleLimits) -> Assessment | None
     return Assessment(WARN, history.last, limits["steps"], message)
 
 
-def _episodes_stay_longer(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _episodes_stay_longer(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return block.low("ep_len") > limits["steps"]
 
 

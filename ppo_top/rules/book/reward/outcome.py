@@ -7,7 +7,7 @@ from itertools import pairwise
 from ppo_top.catalogue import total_steps
 from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.ceiling import own_environment
 from ppo_top.rules.engine.reward.course import AT_MAX, EVALUATED, RewardCourse
@@ -25,12 +25,12 @@ from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def _beside_findings(run: RuleContext) -> bool:
+def _beside_findings(run: JudgedRun) -> bool:
     """Whether anything is to be watched: success and its opposite are not said beside it."""
     return any(severity >= WATCH for severity in run.open_severities.values())
 
 
-def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def at_ceiling(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The reward has levelled off at its maximum, or is one that counts as solved."""
     evaluated = run.value("eval_reward_mean", 0) is not None
     reward = run.reward if evaluated else reward_now(run)
@@ -46,7 +46,7 @@ def at_ceiling(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, reward.history.last, known, message)
 
 
-def _no_longer(run: RuleContext, reward: RewardCourse) -> Assessment | None:
+def _no_longer(run: JudgedRun, reward: RewardCourse) -> Assessment | None:
     """What becomes of a success: it ends with a fall, and not where noise crosses its limit.
 
     What an evaluation has shown holds until another one shows less.
@@ -64,7 +64,7 @@ def _no_longer(run: RuleContext, reward: RewardCourse) -> Assessment | None:
     return borderline(reward.history.last)
 
 
-def _reached(run: RuleContext, reward: RewardCourse) -> tuple[str, float | None]:
+def _reached(run: JudgedRun, reward: RewardCourse) -> tuple[str, float | None]:
     """What has been reached, in words; and the value, if it is known to be enough."""
     words = run.reward_words
     if reward.ceiling is not None:
@@ -80,7 +80,7 @@ def _reached(run: RuleContext, reward: RewardCourse) -> tuple[str, float | None]
     return ceiling, 1.0 if is_share else None
 
 
-def _evaluated_at_top(run: RuleContext, reward: RewardCourse) -> bool:
+def _evaluated_at_top(run: JudgedRun, reward: RewardCourse) -> bool:
     """Whether every evaluation episode scored the same, no less than training ever did."""
     score, spread = run.value("eval_reward_mean"), run.value("eval_reward_std")
     if score is None or spread != 0.0 or run.in_self_play:
@@ -97,7 +97,7 @@ TOP_SHARE = 0.05
 """Training may stay this share of its gain below evaluation: it explores, evaluation does not."""
 
 
-def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def ended_early(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The reward is still rising near the end of the run."""
     reward, budget = reward_now(run), run.progress
     if reward is None or budget is None or budget < limits["budget"]:
@@ -114,7 +114,7 @@ def ended_early(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, reward.history.last, None, message)
 
 
-def _far_from_end(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _far_from_end(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether the block ends before the run's last updates."""
     steps = total_steps(run.config, run.trainer, run.mark.step)
     return steps is None or block.steps[-1] < limits["budget"] * steps

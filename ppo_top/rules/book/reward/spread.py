@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_FIRST_VALUES, START_VALUES, TREND_VALUES
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.rule import (
     RESOLVED,
@@ -24,7 +24,7 @@ GOOD_EVALUATIONS = 6
 """So many in a row that are as good as training end a finding, however often others lagged."""
 
 
-def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def spread_explodes(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The spread of rewards grows far more than their mean."""
     history, reward = run.histories["reward_std"], run.reward
     base = history.initial_level
@@ -41,7 +41,7 @@ def spread_explodes(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, history.last, limits["times"] * base, message)
 
 
-def length_parts(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def length_parts(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Reward and episode length used to move together, and now diverge."""
     length, reward = run.histories["ep_len"], run.reward
     if reward is None or reward.history.last_row != run.mark.row:
@@ -73,7 +73,7 @@ def _arrow(ends: tuple[float, float]) -> str:
     return f"{num(ends[0])} -> {num(ends[1])}"
 
 
-def _never_together(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _never_together(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Reward and episode length had nothing to do with each other at the start."""
     length, reward = run.histories.get("ep_len"), run.reward
     if length is None or reward is None or length.count < MAX_FIRST_VALUES:
@@ -93,7 +93,7 @@ def _correlation(left: list[float], right: list[float]) -> float:
     return float(both / spread**0.5) if spread > 0.0 else 0.0
 
 
-def eval_gap(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def eval_gap(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Evaluation lags behind the training reward, or falls while it rises."""
     history, reward = run.histories["eval_reward_mean"], run.reward
     if reward is None or not reward.gained or run.in_self_play:
@@ -127,7 +127,7 @@ def _falls(last: list[float], before: list[float], limits: RuleLimits, gain: flo
     return last[0] - last[2] > max(limits["fall"] * gain, limits["noise"] * noise)
 
 
-def long_tails(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def long_tails(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A distribution is strongly skewed.
 
     Returns of whole episodes are, where most succeed and few fail: only completions' are judged.
@@ -146,7 +146,7 @@ def long_tails(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return None
 
 
-def advantages_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def advantages_off(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Whitened advantages should have mean 0."""
     value = run.values["adv_mean"]
     if abs(value) <= limits["mean"]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.reward.crash import reward_now
-from ppo_top.rules.engine.context import KEPT_SHARE, RuleContext
+from ppo_top.rules.engine.judged_run import KEPT_SHARE, JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import FALLEN, GAINED, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
@@ -13,7 +13,7 @@ from ppo_top.rules.engine.wording import num
 from ppo_top.text.format import plural
 
 
-def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def plateau(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The second half of the run brought nothing; a fault only if something else explains why."""
     reward = reward_now(run)
     if reward is None or not reward.gained or reward.at_max or reward.lost_share > KEPT_SHARE:
@@ -32,7 +32,7 @@ def plateau(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, reward.history.last, reward.best, message)
 
 
-def _exhausted(run: RuleContext, limits: RuleLimits) -> bool:
+def _exhausted(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether something explains that no more gain will come."""
     entropy, rate = run.histories.get("entropy"), run.histories.get("lr")
     ties = run.value("frac_zero_std")
@@ -44,7 +44,7 @@ def _exhausted(run: RuleContext, limits: RuleLimits) -> bool:
     )
 
 
-def oscillates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def oscillates(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The reward falls back and recovers again and again, without a new best."""
     reward = reward_now(run)
     if reward is None:
@@ -62,7 +62,7 @@ UPDATE_REWARDS = frozenset({ON_POLICY, UNKNOWN_FAMILY})
 """Families whose levels are means over many episodes; a replay buffer's learner always wobbles."""
 
 
-def _swings(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
+def _swings(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> Assessment | None:
     """The level goes up and down by most of its size.
 
     A level is the median of three points. Noise as large as that looks the same, so it is not more

@@ -6,7 +6,7 @@ from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
 from ppo_top.rules.advice.symptoms import rate_low
 from ppo_top.rules.book.reward.crash import best_was_random, reward_now
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import FALLEN, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.reward.measures import GAIN_NOISE, MIN_POINTS
@@ -31,7 +31,7 @@ from ppo_top.text.format import plural
 NEVER_LEARNED = "reward-never-moves"
 
 
-def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def never_learned(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The reward has not risen above its start, though a run of its budget should have."""
     reward = reward_now(run)
     if reward is None or reward.pays_alike:
@@ -62,7 +62,7 @@ def never_learned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, value, reward.baseline, message, immediate=run.ended)
 
 
-def _rises(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> bool:
+def _rises(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> bool:
     """Whether the reward rises: at the end of a run, not from below to where it began."""
     if not run.ended:
         return reward.rising
@@ -92,13 +92,13 @@ def _hardly_gained(reward: RewardCourse, limits: RuleLimits) -> bool:
     return reward.rise <= limits["end_rise"] and reward.gain <= limits["end_gain"] * reward.sd
 
 
-def _rose_before(run: RuleContext) -> bool:
+def _rose_before(run: JudgedRun) -> bool:
     """Whether the rule was once taken back in this segment: the reward rose by more than noise."""
     first_row = run.mark.row - run.updates + 1
     return run.closed_rows.get(NEVER_LEARNED, -1) > first_row
 
 
-def _unlearned_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
+def _unlearned_level(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> int:
     """Severity by evidence and budget; 0 while it is too early to tell."""
     budget = run.progress
     if reward.constant:
@@ -128,7 +128,7 @@ def _measurements(reward: RewardCourse) -> int:
     return reward.count if blocks is not None and blocks.by_rows else reward.points
 
 
-def _episodes(run: RuleContext, reward: RewardCourse) -> float:
+def _episodes(run: JudgedRun, reward: RewardCourse) -> float:
     """Episodes behind the rewards; some scripts print how many ended in each rollout."""
     each = run.histories.get("n_episodes")
     if each is None:
@@ -137,7 +137,7 @@ def _episodes(run: RuleContext, reward: RewardCourse) -> float:
     return max(reward.episodes, each.last if so_far else each.recent_median(20) * each.count)
 
 
-def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) -> int:
+def _constant_level(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> int:
     """Severity of a reward that is the same in every episode.
 
     Above 0 it may be the most there is. A sparse reward that nobody has found yet is the same, too,
@@ -160,7 +160,7 @@ def _constant_level(run: RuleContext, reward: RewardCourse, limits: RuleLimits) 
     return CRIT if enough and budget is not None and budget >= limits["budget"] else WARN
 
 
-def _stays_unlearned(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _stays_unlearned(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Rows are points, and so many that only a gain will count, or too few to be without end.
 
     Not of a run of known length, where its share counts.
@@ -175,7 +175,7 @@ def _stays_unlearned(run: RuleContext, block: RowBlock, limits: RuleLimits) -> b
     return run.stated_progress is None and (endless or begins)
 
 
-def _same_lengths(run: RuleContext) -> bool:
+def _same_lengths(run: JudgedRun) -> bool:
     """Whether all episodes take as long: a policy that was learned before may do its best.
 
     Not with a replay buffer, which begins with random actions.
@@ -185,7 +185,7 @@ def _same_lengths(run: RuleContext) -> bool:
     return steady and run.family in POLICY_GRADIENT
 
 
-def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
+def _unlearned(run: JudgedRun, reward: RewardCourse) -> str:
     """What is said of a reward that stays where it was, or falls below."""
     began, what = num(reward.baseline), run.reward_words
     if not reward.constant:
@@ -201,7 +201,7 @@ def _unlearned(run: RuleContext, reward: RewardCourse) -> str:
     return f"reward is exactly {began}" if reward.baseline > 0.0 else "no success seen yet"
 
 
-def below_start(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def below_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The reward stays below the level it held at the start, and no policy ever rose above it.
 
     What is learned first from a replay buffer is often worse than the random actions before it.

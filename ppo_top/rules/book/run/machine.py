@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO
 from ppo_top.rules.engine.wording import pct
 
 
-def gpu_idle(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def gpu_idle(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The training's GPU does nothing while updates go on."""
     busy = run.value("gpu_busy")
     if busy is None or busy > limits["clear"] or not _uses_gpu(run, limits):
@@ -19,7 +19,7 @@ def gpu_idle(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, busy, limits["idle"], message)
 
 
-def _uses_gpu(run: RuleContext, limits: RuleLimits) -> bool:
+def _uses_gpu(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether the training holds memory of the GPU or, where that is not known, once worked on it.
 
     A node may have a GPU that the training has nothing to do with.

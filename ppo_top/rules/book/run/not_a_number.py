@@ -7,7 +7,7 @@ import math
 from ppo_top.rules.book.run.progress import TRAINER_COUNTERS
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import always
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS, TRAINING_LOSSES
 from ppo_top.rules.engine.ranges import may_be_nan
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
@@ -36,7 +36,7 @@ COUNTS = ("step", *TRAINER_COUNTERS, "time_elapsed")
 """Mere counters: one that is not a number shows a damaged line, not a fault of the training."""
 
 
-def _is_fault(run: RuleContext, concept: str, value: float, limits: RuleLimits) -> bool:
+def _is_fault(run: JudgedRun, concept: str, value: float, limits: RuleLimits) -> bool:
     """Whether a NaN or infinity is a fault, and not the mean of nothing."""
     if may_be_nan(concept, value) or concept in COUNTS:
         return False
@@ -49,7 +49,7 @@ def _is_fault(run: RuleContext, concept: str, value: float, limits: RuleLimits) 
     return concept in run.histories or not _before_learning(run, limits)
 
 
-def _is_mean_of_some(run: RuleContext, concept: str, limits: RuleLimits) -> bool:
+def _is_mean_of_some(run: JudgedRun, concept: str, limits: RuleLimits) -> bool:
     """Whether a NaN mean over episodes is that of some episodes, and not of none."""
     history = run.histories.get(concept)
     if history is None:  # no episode may have ended yet
@@ -61,7 +61,7 @@ def _is_mean_of_some(run: RuleContext, concept: str, limits: RuleLimits) -> bool
     return (is_over and concept in REWARD_CONCEPTS) or not _no_episode_ended(run)
 
 
-def _no_episode_ended(run: RuleContext) -> bool:
+def _no_episode_ended(run: JudgedRun) -> bool:
     """Whether the mean over episodes is one of none: their length is NaN too, or losses are not.
 
     Never if the log counts more episodes than in the row before.
@@ -73,12 +73,12 @@ def _no_episode_ended(run: RuleContext) -> bool:
     return any(math.isfinite(run.values.get(name, math.nan)) for name in TRAINING_LOSSES)
 
 
-def _counts_more_episodes(run: RuleContext) -> bool:
+def _counts_more_episodes(run: JudgedRun) -> bool:
     counted = run.in_row(run.histories.get("episode"))
     return counted is not None and any(before < counted.last for before in counted.previous(1))
 
 
-def _before_learning(run: RuleContext, limits: RuleLimits) -> bool:
+def _before_learning(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether the first update may be to come: scripts log NaN for losses until then.
 
     The trainer's own count of updates says so, or a replay buffer may still be filling.
@@ -91,7 +91,7 @@ def _before_learning(run: RuleContext, limits: RuleLimits) -> bool:
     return run.mark.step <= starts if starts is not None else run.updates <= limits["filling"]
 
 
-def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def non_finite(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A value is NaN or infinite."""
     values, bad = run.values, run.non_finite
     fresh = [name for name in run.non_finite_now if _is_fault(run, name, values[name], limits)]
@@ -113,7 +113,7 @@ def non_finite(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(CRIT, values[first], None, message, evidence=seen, concepts=tuple(named))
 
 
-def _reward_first(run: RuleContext, fresh: list[str]) -> list[str]:
+def _reward_first(run: JudgedRun, fresh: list[str]) -> list[str]:
     """The metrics to name, the reward first, whose parts are a cause of the rest.
 
     Beside a fault, a reward or episode length that turned NaN counts as one, too.
@@ -123,7 +123,7 @@ def _reward_first(run: RuleContext, fresh: list[str]) -> list[str]:
     return [*rewards, *(name for name in fresh if name not in rewards), *lengths]
 
 
-def _moved_most(run: RuleContext, fresh: list[str]) -> tuple[str, ...]:
+def _moved_most(run: JudgedRun, fresh: list[str]) -> tuple[str, ...]:
     """The three metrics that moved most in the ten updates before."""
     moved = []
     for concept, history in run.histories.items():
@@ -140,7 +140,7 @@ def _moved_most(run: RuleContext, fresh: list[str]) -> tuple[str, ...]:
     )
 
 
-def _all_finite(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _all_finite(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """A block holds finite values only: there is nothing unless some were NaN shortly before."""
     return not run.non_finite
 
@@ -148,7 +148,7 @@ def _all_finite(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
 WATCHED_LOSSES = ("total_loss", "policy_loss", "value_loss", "approx_kl", "grad_norm")
 
 
-def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def hidden_nan(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A metric stops while others continue, as with trackers that drop NaN."""
     for concept, history in run.histories.items():
         if history.last_row == run.mark.row or history.count < limits["points"]:
@@ -170,7 +170,7 @@ def hidden_nan(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return None
 
 
-def _none_missing(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _none_missing(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Every metric so far is in the block, or may be missing."""
     return all(
         concept in block.columns or not (concept in WATCHED_LOSSES or run.family in LLM_FAMILIES)
@@ -178,7 +178,7 @@ def _none_missing(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool
     )
 
 
-def _level_of_loss(run: RuleContext, concept: str) -> int:
+def _level_of_loss(run: JudgedRun, concept: str) -> int:
     """Severity of a metric that stops; 0 for one that may come and go."""
     if concept in WATCHED_LOSSES:
         return CRIT if "drops-nan" in run.facts else WATCH
@@ -189,19 +189,19 @@ def _level_of_loss(run: RuleContext, concept: str) -> int:
     return WARN if concept == "reward_mean" else 0
 
 
-def _took_over(run: RuleContext, gone: int) -> bool:
+def _took_over(run: JudgedRun, gone: int) -> bool:
     """Whether another reward began when this one ended, as when its tasks are over."""
     names = (name for name in run.values if name.startswith(REWARD_COMPONENT_PREFIX))
     parts = map(run.histories.get, names)
     return any(part is not None and part.count <= gone + 2 for part in parts)
 
 
-def _siblings(run: RuleContext, missing: str) -> bool:
+def _siblings(run: JudgedRun, missing: str) -> bool:
     others = (run.histories.get(c) for c in (*WATCHED_LOSSES, "reward_mean") if c != missing)
     return any(h is not None and run.mark.row - h.last_row <= 1 for h in others)
 
 
-def only_console_text(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def only_console_text(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """For rules that fire on console text alone: no row raises or clears them."""
     return None
 

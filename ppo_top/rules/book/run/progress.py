@@ -7,7 +7,7 @@ from itertools import pairwise
 from operator import ne
 
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import TRAINING_LOSSES
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
@@ -15,7 +15,7 @@ from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, LLM_FAMILIES, WARN, W
 from ppo_top.rules.engine.wording import num, pct
 
 
-def step_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def step_stuck(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Records arrive, but their step does not advance."""
     step = run.mark.step
     if step != run.previous.step or step == 0 or run.updates == 1:
@@ -27,13 +27,13 @@ def step_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
 TRAINER_COUNTERS = ("n_updates", "num_tokens", "episode", "iteration")
 
 
-def _counters(run: RuleContext) -> Iterator[str]:
+def _counters(run: JudgedRun) -> Iterator[str]:
     """The counters that every update raises; an episode of a control task may last for several."""
     whole = run.family in LLM_FAMILIES
     return (name for name in TRAINER_COUNTERS if whole or name != "episode")
 
 
-def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def updates_stuck(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The trainer's own counter stands still while steps continue."""
     logged = ((name, run.histories.get(name)) for name in _counters(run))
     rising = ((n, each) for n, each in logged if each is not None and each.last_row == run.mark.row)
@@ -48,7 +48,7 @@ def updates_stuck(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, None, words)
 
 
-def _counter_changes(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _counter_changes(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """The counter that is looked at changes from row to row of the block."""
     name = next((name for name in _counters(run) if name in block.columns), "")
     history = run.histories.get(name)
@@ -56,7 +56,7 @@ def _counter_changes(run: RuleContext, block: RowBlock, limits: RuleLimits) -> b
     return all(map(ne, counts, counts[1:]))
 
 
-def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def slow(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Throughput is far below that at the start: to be looked at, but what is learned is sound."""
     speed, learns = run.speed, float(run.has_losses)
     if speed is None:
@@ -88,7 +88,7 @@ def slow(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(severity, speed, usual, message)
 
 
-def _keeps_speed(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _keeps_speed(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No row of the block comes much later than at the usual speed."""
     learns, slowed, *speeds = run.memos.get("slow", (0.0, 0.0))
     begins = not learns and any(name in block.columns for name in TRAINING_LOSSES)
@@ -100,7 +100,7 @@ def _keeps_speed(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
     return all(d - c > slowest * (b - a) > 0.0 for (a, b), (c, d) in zip(times, steps, strict=True))
 
 
-def _longer(run: RuleContext) -> str:
+def _longer(run: JudgedRun) -> str:
     """Names longer completions or episodes where they explain it."""
     for concept in ("resp_len_mean", "ep_len"):
         history = run.histories.get(concept)
@@ -111,7 +111,7 @@ def _longer(run: RuleContext) -> str:
     return ""
 
 
-def restarted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def restarted(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The step went back: the run was resumed, or a training began anew in the same log."""
     if not 0 < run.segment <= limits["most"] or run.updates > 3:
         return None
@@ -120,12 +120,12 @@ def restarted(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, float(run.mark.step), None, message)
 
 
-def _steps_rise(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _steps_rise(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Steps rise within a block; whether they do at its start remains to be seen."""
     return block.steps[0] > run.mark.step
 
 
-def _not_restarted(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _not_restarted(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return run.segment == 0 or run.updates > 3
 
 

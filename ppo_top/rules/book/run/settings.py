@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.rules.advice.setting_symptoms import ODD_SETTINGS, SETTING_LIMITS
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.terms import WARN, WATCH
 from ppo_top.rules.engine.wording import num
@@ -23,7 +23,7 @@ EFFECTS = (
 """What such settings do: one of these findings shows that it matters."""
 
 
-def setting_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def setting_extreme(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A setting out of its range: as severe as what is open that it explains."""
     odd = next(filter(None, (find(run, limits) for find in ODD_SETTINGS.values())), None)
     if odd is None:
@@ -33,7 +33,7 @@ def setting_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(max(WATCH, min(worst, WARN)), odd.value, odd.limit, message)
 
 
-def _no_odd_setting(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _no_odd_setting(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No setting is out of its range by what is logged so far; a new metric may tell more."""
     if not run.histories.keys() >= block.columns.keys():
         return False

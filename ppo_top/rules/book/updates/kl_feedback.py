@@ -6,13 +6,13 @@ from itertools import pairwise
 
 from ppo_top.rules.advice.setting_symptoms import ADAPTIVE_RATE
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.terms import ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 
-def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def rate_pinned(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A KL-adaptive learning rate has reached its lower or upper bound."""
     if ADAPTIVE_RATE not in run.facts:
         return None
@@ -30,7 +30,7 @@ def rate_pinned(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return None
 
 
-def stopped_by_kl(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def stopped_by_kl(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The KL limit ends nearly every update early."""
     recent = run.histories["n_updates"].newest(int(limits["points"]))
     made = [later - early for early, later in pairwise(recent)]
@@ -44,11 +44,11 @@ def stopped_by_kl(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, made[-1], epochs, message)
 
 
-def _not_adaptive(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _not_adaptive(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return ADAPTIVE_RATE not in run.facts
 
 
-def _no_early_stopping(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _no_early_stopping(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return not run.config_number("target_kl") or run.config_number("n_epochs") is None
 
 

@@ -9,8 +9,8 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.advice.setting_symptoms import ADAPTIVE_RATE, rate_adapts
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_RECENT_VALUES, History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import UPDATE_METRICS
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, k_of_n
 from ppo_top.rules.engine.terms import (
@@ -27,7 +27,7 @@ from ppo_top.rules.engine.terms import (
 from ppo_top.rules.engine.wording import num
 
 
-def rate_over(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def rate_over(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The learning rate reaches zero while there is more to learn."""
     history = run.histories["lr"]
     if history.last > limits["share"] * history.high or history.high <= 0.0:
@@ -53,7 +53,7 @@ def _has_risen(rate: History) -> bool:
     return any(before < after for before, after in pairwise(rate.recent))
 
 
-def rate_cut(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def rate_cut(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The learning rate drops to zero from one update to the next, unlike any schedule."""
     history = run.histories["lr"]
     if run.at_max or not is_cut(run, history):
@@ -62,7 +62,7 @@ def rate_cut(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, None, f"{message}: the policy can learn no more")
 
 
-def is_cut(run: RuleContext, rate: History) -> bool:
+def is_cut(run: JudgedRun, rate: History) -> bool:
     """Whether a rate of almost zero became so in one step."""
     low, high = 0.01 * rate.high, 0.2 * rate.high
     if rate.last > low or ADAPTIVE_RATE in run.facts:
@@ -74,7 +74,7 @@ SINGLE = 1.0 + 1e-6
 """Event files hold single precision, in which 0.03 is less than 0.03."""
 
 
-def rate_extreme(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def rate_extreme(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A learning rate with which no optimiser learns, or one that explains what else is wrong."""
     rate = _known_rate(run, limits)
     if rate is None or rate_adapts(run):
@@ -98,7 +98,7 @@ class _KnownRate(NamedTuple):
     is_settled: bool
 
 
-def _known_rate(run: RuleContext, limits: RuleLimits) -> _KnownRate | None:
+def _known_rate(run: JudgedRun, limits: RuleLimits) -> _KnownRate | None:
     """The learning rate as logged, or else as set."""
     history = run.histories.get("lr")
     if history is not None:
@@ -107,12 +107,12 @@ def _known_rate(run: RuleContext, limits: RuleLimits) -> _KnownRate | None:
     return _KnownRate(value, value, True) if value is not None and value >= 0.0 else None
 
 
-def _may_be_tabular(run: RuleContext) -> bool:
+def _may_be_tabular(run: JudgedRun) -> bool:
     """Whether nothing tells that there is an optimiser: a table of values learns with 0.1 or so."""
     return run.trainer.id == UNKNOWN_TRAINER.id and not run.has_updates
 
 
-def _rate_unusual(run: RuleContext, rate: _KnownRate, limits: RuleLimits) -> Assessment | None:
+def _rate_unusual(run: JudgedRun, rate: _KnownRate, limits: RuleLimits) -> Assessment | None:
     """A rate at which few runs learn: as severe as what is open that it explains."""
     large, small = limits["large"] / SINGLE, limits["small"] * SINGLE
     if CRITIC_RATE in run.facts or not (rate.now >= large or rate.highest <= small):
@@ -133,7 +133,7 @@ TOO_LARGE_EFFECTS = ("kl-high", "clip-high", "ratio-off", "updates-too-large", "
 TOO_SMALL_EFFECTS = ("no-op-updates", "reward-never-moves", "nothing-learns")
 
 
-def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def rate_jumps(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The learning rate is suddenly several times higher, or far higher than it ever was.
 
     A schedule with restarts goes back to a rate that the run had before.
@@ -151,27 +151,27 @@ def rate_jumps(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, history.last, before, message)
 
 
-def _rate_stays_up(run: RuleContext, block: RowBlock, share: float) -> bool:
+def _rate_stays_up(run: JudgedRun, block: RowBlock, share: float) -> bool:
     """No rate of the block is below this share of the highest."""
     history = run.histories.get("lr")
     low, high = block.bounds("lr")
     return low > share * max(high, history.high if history is not None else high) > 0.0
 
 
-def _never_near_zero(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _never_near_zero(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return _rate_stays_up(run, block, limits["share"])
 
 
-def _never_cut(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _never_cut(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return _rate_stays_up(run, block, 0.01)
 
 
-def rate_never_decayed(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def rate_never_decayed(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No rate of the block is a twentieth of the highest or less."""
     return _rate_stays_up(run, block, 0.05)
 
 
-def _never_extreme(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _never_extreme(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No rate of the block is unusually high or low, nor the one that is set or was logged."""
     rate = _known_rate(run, limits)
     if "lr" in block.columns:
@@ -183,7 +183,7 @@ def _never_extreme(run: RuleContext, block: RowBlock, limits: RuleLimits) -> boo
     return high < limits["large"] / SINGLE and low > limits["small"] * SINGLE
 
 
-def _never_jumps(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _never_jumps(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     low, high = near_bounds(run, block, "lr", 1)
     history = run.histories.get("lr")
     return high < limits["times"] * low or (history is not None and high < history.high)

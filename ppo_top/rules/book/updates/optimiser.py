@@ -7,8 +7,8 @@ import math
 from ppo_top.rules.book.updates.step_size import update_kl
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, shared_before
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import History
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.ranges import CLIPPED_UPDATE_CONCEPTS, normalises_advantages
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median, robust_log_z
@@ -26,7 +26,7 @@ from ppo_top.rules.engine.wording import num, ratio_text
 from ppo_top.support.moments import deviation, mean
 
 
-def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def policy_loss_positive(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The surrogate loss stays positive, or is extreme."""
     value = run.values["policy_loss"]
     history = run.histories["policy_loss"]
@@ -54,7 +54,7 @@ def policy_loss_positive(run: RuleContext, limits: RuleLimits) -> Assessment | N
     return borderline(value)
 
 
-def _loss_stays_small(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _loss_stays_small(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Every policy loss of the block is near zero or below, and so was it at the start."""
     history = run.histories.get("policy_loss")
     low, high = block.bounds("policy_loss")
@@ -71,7 +71,7 @@ def _is_above_noise(history: History, limits: RuleLimits) -> bool:
     return mean(newest) > limits["noise"] * deviation(newest) / math.sqrt(len(newest))
 
 
-def _usually_small(run: RuleContext) -> bool:
+def _usually_small(run: JudgedRun) -> bool:
     """With normalised advantages the loss is far below 1; otherwise its size says nothing."""
     if not normalises_advantages(run.profile):
         return False
@@ -80,7 +80,7 @@ def _usually_small(run: RuleContext) -> bool:
     return any(concept in run.histories for concept in CLIPPED_UPDATE_CONCEPTS)
 
 
-def _unscaled(run: RuleContext, history: History, limits: RuleLimits) -> bool:
+def _unscaled(run: JudgedRun, history: History, limits: RuleLimits) -> bool:
     """A loss that was large from the start, with small updates, is in units of the reward."""
     kl = update_kl(run)
     large = median([abs(x) for x in history.first[:5]]) > limits["unscaled"]
@@ -93,7 +93,7 @@ def _jumped(value: float, before: list[float], limits: RuleLimits) -> bool:
     return far and value > limits["times"] * median(before)
 
 
-def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def loss_spike(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The total loss jumps."""
     history = run.histories["total_loss"]
     value = abs(history.last)
@@ -109,7 +109,7 @@ def loss_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, history.last, None, message)
 
 
-def _total_loss_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _total_loss_stays(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No total loss of the block is many times another's size, or far above all shortly before."""
     before = shared_before(run, block, "total_loss", int(limits["recent"]))
     if before and block.size("total_loss") <= limits["recent_times"] * max(map(abs, before)):
@@ -119,7 +119,7 @@ def _total_loss_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> 
     return smallest > 0.0 and max(-low, high) <= limits["times"] * smallest
 
 
-def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def grad_spike(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The gradient norm jumps far above its usual."""
     history = run.histories["grad_norm"]
     value = history.last
@@ -134,7 +134,7 @@ def grad_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WATCH, value, limits["times"] * middle, message)
 
 
-def grad_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def grad_high(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Gradient norms jump again and again."""
     seen = grad_spike(run, limits)
     if seen is None or not seen.level:
@@ -148,13 +148,13 @@ TREBLED, USUAL_VALUES = 3.0, 30
 """A gradient norm is high from so many times the median of so many values on."""
 
 
-def gradient_trebled(run: RuleContext) -> bool:
+def gradient_trebled(run: JudgedRun) -> bool:
     """Whether the gradient norm is logged and three times its usual."""
     history = run.histories.get("grad_norm")
     return history is not None and history.last > TREBLED * history.recent_median(USUAL_VALUES)
 
 
-def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def grad_zero(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Gradients vanish."""
     history = run.histories["grad_norm"]
     rate = run.value("lr")
@@ -169,13 +169,13 @@ def grad_zero(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, history.last, 0.0, message)
 
 
-def _gradient_never_jumps(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _gradient_never_jumps(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No gradient norm of the block is far above one shortly before it."""
     low, high = near_bounds(run, block, "grad_norm", int(limits["points"]))
     return low > 0.0 and high <= min(limits["clear_times"], limits["times"]) * low
 
 
-def _gradient_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _gradient_stays(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No gradient norm of the block is near zero."""
     low, high = near_bounds(run, block, "grad_norm", int(limits["points"]))
     return low > limits["share"] * high and low > 0.0

@@ -6,8 +6,8 @@ from ppo_top.rules.book.exploration.entropy_facts import has_settled, initial_en
 from ppo_top.rules.book.updates.learning_rate import is_cut
 from ppo_top.rules.book.updates.step_size import clipped_share, update_kl
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.context import RuleContext
 from ppo_top.rules.engine.history import MAX_FIRST_VALUES
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
     CRIT,
@@ -23,7 +23,7 @@ from ppo_top.rules.engine.terms import (
 from ppo_top.rules.engine.wording import num, pct
 
 
-def ratio_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def ratio_off(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The mean probability ratio between new and old policy is not 1."""
     mean, plain = run.value("ratio_mean", 0), run.value("ratio_dist", 0)
     value = plain if mean is None else mean
@@ -39,7 +39,7 @@ def ratio_off(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return borderline(value, 1.0)
 
 
-def _ratio_varies(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def _ratio_varies(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The mean is 1, but minibatches differ."""
     value = run.value("ratio_var", 0)
     if value is None or value <= limits["variance"]:
@@ -48,7 +48,7 @@ def _ratio_varies(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, value, limits["variance"], message, concepts=("ratio_var",))
 
 
-def _ratio_tail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def _ratio_tail(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The largest ratio of a histogram, as TRL's legacy PPO logs it."""
     value = run.value("ratio_dist{max}", 0)
     if value is None or value <= limits["tail"]:
@@ -59,7 +59,7 @@ def _ratio_tail(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, value, limits["tail"], message, crit, concepts=concepts)
 
 
-def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def no_op_updates(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Updates change nothing."""
     value = update_kl(run)
     if value is None or abs(value) > limits["clear_kl"]:
@@ -97,12 +97,12 @@ def no_op_updates(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, value, limits["kl"], message)
 
 
-def _kl_stays_visible(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _kl_stays_visible(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No KL of the block is near zero."""
     return "approx_kl" in block.columns and block.low("approx_kl") > limits["clear_kl"]
 
 
-def _rounded_to_zero(run: RuleContext, limits: RuleLimits) -> bool:
+def _rounded_to_zero(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether a KL of 0 may be a small one: a script that prints 0.0000 hides all below 5e-5."""
     if "rounded" not in run.facts:
         return False
@@ -111,13 +111,13 @@ def _rounded_to_zero(run: RuleContext, limits: RuleLimits) -> bool:
     return all(round(each, decimals) == each for each in (*history.first, *history.recent))
 
 
-def _moved_before(run: RuleContext, limits: RuleLimits) -> bool:
+def _moved_before(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether the KL was above 0 for long: the smallest update leaves some of it."""
     history = run.histories.get("approx_kl") or run.histories["approx_kl_k1"]
     return history.baseline(MAX_FIRST_VALUES) > limits["kl"]
 
 
-def _rate_gone(run: RuleContext, share: float) -> bool:
+def _rate_gone(run: JudgedRun, share: float) -> bool:
     """KL falls with the square of the learning rate: a schedule near its end explains it."""
     rate = run.histories.get("lr")
     if rate is None or rate.high <= 0.0:  # zero from the start is not a schedule
@@ -125,7 +125,7 @@ def _rate_gone(run: RuleContext, share: float) -> bool:
     return rate.last <= share * rate.high and not is_cut(run, rate)
 
 
-def _never_moved_by_design(run: RuleContext) -> bool:
+def _never_moved_by_design(run: JudgedRun) -> bool:
     """One on-policy step per batch has KL and clipping of exactly 0."""
     if "one-step" in run.facts:
         return True
@@ -135,7 +135,7 @@ def _never_moved_by_design(run: RuleContext) -> bool:
     return all(history is None or history.high <= 0.0 for history in (kl, clip))
 
 
-def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
+def _moves_all_the_same(run: JudgedRun, limits: RuleLimits) -> bool:
     """A single step per rollout is measured before it is made: KL and clipping 0, yet it learns."""
     seen = [run.histories.get(name) for name in ("approx_kl", "approx_kl_k1", "clip_fraction")]
     if any(history is not None and history.high > limits["kl"] for history in seen):
@@ -145,7 +145,7 @@ def _moves_all_the_same(run: RuleContext, limits: RuleLimits) -> bool:
     return (fell and is_discrete(run)) or run.keeps_gain
 
 
-def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def clip_not_binding(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The policy moves far, and the clip range is too wide to limit it."""
     kl, clip = update_kl(run), run.value("clip_fraction")
     if kl is None or clip is None:
@@ -165,12 +165,12 @@ def clip_not_binding(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN, kl, limits["kl"], message, concepts=about)
 
 
-def _is_wide(run: RuleContext, limits: RuleLimits) -> bool:
+def _is_wide(run: JudgedRun, limits: RuleLimits) -> bool:
     width = run.setting("clip_range")
     return width is not None and width >= limits["wide"]
 
 
-def _never_clips(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def _never_clips(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Small steps that a wide clip range never limits: nothing holds them if they grow."""
     recent = run.histories["clip_fraction"].newest(int(limits["points"]))
     if len(recent) < limits["points"] or max(recent) > 0.0:
@@ -180,14 +180,14 @@ def _never_clips(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(INFO, 0.0, None, message, concepts=("clip_fraction",))
 
 
-def _clip_range_binds(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _clip_range_binds(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No KL of the block is so high that clipping should show."""
     if _is_wide(run, limits) or block.high("clip_range") >= limits["wide"]:
         return False
     return "approx_kl" in block.columns and block.size("approx_kl") <= limits["clear_kl"]
 
 
-def _ratio_stays(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _ratio_stays(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """All mean ratios of the block are close to 1."""
     mean = "ratio_mean" if "ratio_mean" in block.columns else "ratio_dist"
     if mean not in block.columns:

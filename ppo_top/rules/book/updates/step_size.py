@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
-from ppo_top.rules.engine.context import RuleContext
+from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
@@ -34,7 +34,7 @@ SMALLER_STEPS = (
 )
 
 
-def update_kl(run: RuleContext) -> float | None:
+def update_kl(run: JudgedRun) -> float | None:
     """The size of this row's update KL; of the k1 estimator, whose sign is noise, its recent size.
 
     Of two estimates in one log, as TRL's legacy trainer writes them, the higher counts.
@@ -54,7 +54,7 @@ _TARGET_TIMES = {"watch": (2.0, 1.0), "warn": (4.0, 1.5), "crit": (10.0, 3.0)}
 """Each limit as a multiple of the KL target: what a controller holds, and what ends an update."""
 
 
-def _kl_limit(run: RuleContext, limits: RuleLimits, level: str) -> float:
+def _kl_limit(run: JudgedRun, limits: RuleLimits, level: str) -> float:
     """A limit of the KL; the user's KL target raises it but never lowers it."""
     target = run.config_number("target_kl")
     held, ended = _TARGET_TIMES[level]
@@ -65,7 +65,7 @@ def _kl_limit(run: RuleContext, limits: RuleLimits, level: str) -> float:
     return limits[level]
 
 
-def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def kl_high(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Update KL is too high."""
     value = update_kl(run)
     if value is None:
@@ -90,7 +90,7 @@ def kl_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return Assessment(WARN if harm else WATCH, value, amber, message)
 
 
-def _kl_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _kl_stays_low(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No KL of the block is above the healthy range."""
     amber = _kl_limit(run, limits, "watch")
     if run.family == RLHF and "approx_kl_k1" in {*block.columns, *run.histories}:
@@ -100,12 +100,12 @@ def _kl_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool
     return "approx_kl" in block.columns and block.size("approx_kl") <= amber
 
 
-def _harm(run: RuleContext) -> bool:
+def _harm(run: JudgedRun) -> bool:
     """Tuned runs tolerate large updates: they are a fault if something gets worse."""
     return run.falling or run.open_severities.get("policy-loss-positive", 0) >= WARN
 
 
-def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def clip_high(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Too many samples are clipped."""
     value = clipped_share(run)
     if value is None or value <= limits["clear"]:
@@ -124,7 +124,7 @@ def clip_high(run: RuleContext, limits: RuleLimits) -> Assessment | None:
     return borderline(value, limits["clear"])
 
 
-def _narrow(run: RuleContext, share: float, limits: RuleLimits) -> bool:
+def _narrow(run: JudgedRun, share: float, limits: RuleLimits) -> bool:
     """The limits assume a clip range of 0.2; half of it also clips much of a small update.
 
     A small KL shows it (labelled runs: HalfCheetah learns with 45 % clipped at 0.1). Where the
@@ -140,7 +140,7 @@ def _narrow(run: RuleContext, share: float, limits: RuleLimits) -> bool:
     return small and run.family == ON_POLICY and share <= most and not _harm(run)
 
 
-def clipped_share(run: RuleContext) -> float | None:
+def clipped_share(run: JudgedRun) -> float | None:
     value = run.value("clip_fraction", 0)
     if value is not None:
         return value
@@ -149,7 +149,7 @@ def clipped_share(run: RuleContext) -> float | None:
     return sum(known) if known else None
 
 
-def _far_above_own(run: RuleContext, limits: RuleLimits) -> bool:
+def _far_above_own(run: JudgedRun, limits: RuleLimits) -> bool:
     """Token-level fractions are small: ten times the run's own level is a sign too."""
     history = run.histories.get("clip_fraction")
     if run.family != GRPO or history is None or history.count < limits["own_points"]:
@@ -158,16 +158,16 @@ def _far_above_own(run: RuleContext, limits: RuleLimits) -> bool:
     return history.last > max(limits["own_times"] * own, limits["own_floor"]) and own > 0
 
 
-def _clipping_stays_low(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _clipping_stays_low(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     both_sides = block.high("clip_low") + block.high("clip_high")
     return max(block.high("clip_fraction"), both_sides) <= limits["clear"]
 
 
-def _kl_stays_below_warn(run: RuleContext, block: RowBlock, limits: RuleLimits) -> bool:
+def _kl_stays_below_warn(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     return block.size("approx_kl") <= _kl_limit(run, limits, "warn")
 
 
-def kl_spike(run: RuleContext, limits: RuleLimits) -> Assessment | None:
+def kl_spike(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """One update is far larger than those before it."""
     value, history = update_kl(run), run.histories.get("approx_kl")
     if value is None or history is None:
