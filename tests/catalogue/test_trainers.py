@@ -47,7 +47,7 @@ FINGERPRINTS = [
     ("xuance", "SAC", ["Test-Episode-Rewards/Mean-Score", "Qloss", "Ploss", "alpha"]),
     ("xuance", "", ["Train-Episode-Rewards/rank_0"]),
     ("xuance", "", ["Episode-Steps/rank_0"]),
-    ("dreamer", "", ["episode/score", "episode/length"]),
+    ("dreamer", "", ["episode/score", "episode/length", "fps/policy"]),
     ("dreamer", "", ["scalars/train_return", "scalars/train_length"]),
     ("d3rlpy", "DQN", ["rollout_return", "time_environment_step", "loss"]),
     ("d3rlpy", "DQN", ["environment", "time_sample_batch", "time_algorithm_update", "loss"]),
@@ -93,6 +93,8 @@ FINGERPRINTS = [
     ("minimind-dpo", "DPO", ["loss", "dpo_loss", "aux_loss", "learning_rate"]),
     ("tianshou", "", ["test/reward", "test/length_std", "update/loss/vf"]),
     ("unknown", "", ["loss", "accuracy"]),
+    ("unknown", "", ["train_return", "train_length"]),
+    ("unknown", "", ["episode/score", "episode/length"]),
     ("unknown", "", ["mean 100 episode reward", "policy loss", "kl"]),
     ("unknown", "", []),
 ]
