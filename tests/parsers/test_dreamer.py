@@ -85,6 +85,16 @@ def test_the_title_of_a_rule_is_the_step_of_what_is_below() -> None:
         assert read.steps("train/loss/value") == [1_000 * n for n in range(1, 21, 2)]
 
 
+def test_a_rule_around_something_else_says_no_step_of_the_training() -> None:
+    """What is saved there, say, or the best so far."""
+    rule = "-" * 30
+    text = "".join(
+        f"{rule} Saved Step {7 * n} {rule}\nreward: {6.0 + n} loss: 0.3\n" for n in range(1, 9)
+    )
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("reward") == [1, 2, 3, 4, 5, 6, 7, 8]
+
+
 def test_lines_of_episodes_and_of_updates_begin_with_their_step() -> None:
     """V2's `TerminalOutput`, and `train.py`, which says each episode in words before."""
     text = ""

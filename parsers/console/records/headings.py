@@ -31,9 +31,11 @@ _COUNT = lazy_pattern(
     rf"(?P<step>\d{{1,12}})(?:\s*/\s*(?P<total>\d{{1,12}}))? (?P<unit>{_UNIT})s"
     rf"(?P<after>(?: (?:{_BEGINS_OR_ENDS}|collected|so far))?)(?P<remark>)\W{{0,60}}"
 )
-_AT_STEP = lazy_pattern(
-    r"(?i)(?P<before>\W{0,60}"
+_NO_OTHER = (
     r"(?!.{0,60}(?:sav|checkpoint|resum|load|restor|stop|best|start|finish|eval|valid|test))"
+)
+_AT_STEP = lazy_pattern(
+    rf"(?i)(?P<before>\W{{0,60}}{_NO_OTHER}"
     rf"[a-z]{{1,20}}(?: [a-z]{{1,20}}){{0,2}} (?:@|at) )(?P<unit>{_UNIT}) (?P<step>\d{{1,12}})"
     r"(?P<total>)(?P<after>)(?P<remark>):?"
 )
@@ -43,8 +45,9 @@ _AT_STEP = lazy_pattern(
 _MAX_RULED_CHARS = 400
 _RULE = r"[-─━=*#~]{3,200}"
 _RULED = lazy_pattern(
-    rf"(?i)(?P<before>{_RULE}\W{{0,3}}(?:[a-z]\w{{0,19}} ){{0,2}}\(?)(?P<unit>{_UNIT})s?\s*[#:]?\s*"
-    rf"(?P<step>\d{{1,3}}(?:_\d{{3}}){{1,4}}|\d{{1,12}})(?P<total>)(?P<after>\W{{0,3}}{_RULE})(?P<remark>)"
+    rf"(?i)(?P<before>{_RULE}\W{{0,3}}{_NO_OTHER}(?:[a-z]\w{{0,19}} ){{0,2}}\(?)(?P<unit>{_UNIT})s?"
+    r"\s*[#:]?\s*(?P<step>\d{1,3}(?:_\d{3}){1,4}|\d{1,12})(?P<total>)"
+    rf"(?P<after>\W{{0,3}}{_RULE})(?P<remark>)"
 )
 """The title of a rule across the screen: `-----[Agent Step 558_096]-----` (Dreamer)."""
 
