@@ -67,13 +67,12 @@ def judge_paths(
     scope = verdict_scope(settings.judging_text) if cache is not None and cache.is_on else ""
     memory = RunMemory(cache, scope, [SUMMARY_PART, *parts]) if cache is not None else None
     reporter = _Reporter(memory, parts)
-    made_parts = tuple(PART_MAKERS) if scope else tuple(parts)
-    reports = Reports(partial(make_report, made_parts), reporter.add)
+    make = partial(make_report, tuple(PART_MAKERS if scope else parts))
     loader = open_loader(
         paths,
         settings,
         err,
-        reports,
+        Reports(make, reporter.add),
         memory,
         ended=ended,
         verbose=verbose,
@@ -86,17 +85,19 @@ def judge_paths(
         reporter.add_remembered(loader.session.runs.values())
         runs = list(loader.session.runs.values())
         files = sum(each.reason != UNASKED_NOTEBOOK for each in loader.passed_over())
-        if cache is not None and not loader.unread:
+        if cache is not None:
             _remember(cache, scope, paths, loader, runs, files)
         in_order = sorted(map(reporter.report, runs), key=lambda each: each.rank)
-        counted = files, loader.unopened_folders
-        return Answer(in_order, loader.problems, *counted, loader.unread)
+        return Answer(in_order, loader.problems, files, loader.unopened_folders, loader.unread)
 
 
 def _remember(
     cache: Cache, scope: str, paths: Sequence[Path], loader: Loader, runs: Iterable[Run], files: int
 ) -> None:
-    """Keep the runs at rest, and the whole answer if all are; `files` gave nothing."""
+    """Keep the runs at rest, and the whole answer if all are and all could be read.
+
+    `files` gave nothing.
+    """
     loader.remember()
     listing, kept = loader.listing(), []
     for run in runs:
@@ -104,7 +105,7 @@ def _remember(
             return
         saved = run.saved
         kept.append(AnsweredRun(saved.scope, saved.id, run.name, run.path, run.copy_of))
-    if listing is not None:
+    if listing is not None and not loader.unread:
         keep(cache, scope, paths, listing, loader.problems, files, kept)
 
 

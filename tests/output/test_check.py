@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 import re
 import shutil
 from pathlib import Path
@@ -13,6 +11,7 @@ from typing import Any
 import pytest
 
 from ppo_top.cli import main
+from tests.support.denied_files import deny_opening
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
 from tests.support.installed_program import copy_of
 from tests.support.remembered import Printed, age, opened_files
@@ -305,15 +304,9 @@ def test_a_damaged_file_costs_only_what_is_damaged(
 def one_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The log of a healthy run, and one beside it without permission, as for everybody but root."""
     shutil.copytree(DEMO_LOGS_FOLDER / "sb3_cartpole", tmp_path / "run")
-    closed, opens = tmp_path / "run" / "progress.csv", os.open
+    closed = tmp_path / "run" / "progress.csv"
     closed.chmod(0)
-
-    def refusing(path: str, *how: int) -> int:
-        if path == str(closed):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-        return opens(path, *how)
-
-    monkeypatch.setattr(os, "open", refusing)
+    deny_opening(closed, monkeypatch)
     return closed
 
 

@@ -16,6 +16,7 @@ import pytest
 
 from ppo_top.support import cache as cache_module
 from tests.support.corpus_sample import corpus_sample
+from tests.support.denied_files import deny_opening
 from tests.support.installed_program import DEMO, PROGRAM, copy_of, environment
 from tests.support.remembered import NAMES, Printed, age, finished_runs, opened_files
 
@@ -56,6 +57,21 @@ def test_what_could_not_be_read_is_named_again(command: list[str], runs: Path) -
         assert Printed(*command, runs) == first_time == cold
     assert not opened
     assert "1 unreadable, first at" in f"{cold.out}{cold.err}" or "status" in command
+
+
+def test_what_cannot_be_opened_costs_the_others_nothing(
+    runs: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are not judged again; what is missing is said each time."""
+    closed = runs / "closed" / "progress.csv"
+    shutil.copytree(runs / NAMES[0], closed.parent)
+    age(runs)
+    deny_opening(closed, monkeypatch)
+    first = Printed("check", runs)
+    with opened_files() as opened:
+        assert Printed("check", runs) == first
+    assert f"{closed}: cannot read: permission denied" in first.err
+    assert {Path(each).parent for each in opened} <= {closed.parent}
 
 
 def test_a_log_given_by_itself_is_called_anew_where_another_came_beside_it(runs: Path) -> None:
