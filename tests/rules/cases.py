@@ -199,7 +199,7 @@ ENTROPY_CASES = (
         "entropy-not-falling",
         {"entropy": lambda i: 0.692, "reward_mean": flat, "ep_len": flat},
         {"entropy": lambda i: 0.692, "reward_mean": lambda i: 20 + 5.0 * i},
-        config={"total_timesteps": 60 * 2048},
+        config={"total_timesteps": 60 * 1000},
     ),
     RuleCase(
         "action-spread",

@@ -314,6 +314,9 @@ BOUNDARIES = (
     Boundary("entropy-not-falling", "endless", lambda x: {
         "entropy": lambda i: 0.692 if i < x else None, "reward_mean": flat, "ep_len": flat},
         WARN, count=300, step=6.0),
+    Boundary("entropy-not-falling", "end", lambda x: {
+        "entropy": lambda i: 0.692 if i < 60 * x + 1 else 0.3, "reward_mean": flat}, WARN,
+        total=lambda x: 60_000, step=0.09),
     Boundary("learning-rate-pinned", "ceiling", lambda x: {"lr": lambda i: min(x, 1e-3 * 1.1**i)},
              Severity.INFO, count=120, trainer="rsl_rl"),
     Boundary("ref-kl-high", "crit", lambda x: {

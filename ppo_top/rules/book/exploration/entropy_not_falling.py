@@ -44,9 +44,10 @@ def entropy_not_falling(run: JudgedRun, limits: RuleLimits) -> Assessment | None
 
 
 def _stays_random(run: JudgedRun, limits: RuleLimits, message: str, limit: float) -> Assessment:
-    """Severity by budget: in a run of unknown length, what is learned may still lie ahead."""
+    """Severity by budget: before half of a run, what is learned may still lie ahead."""
     history = run.histories["entropy"]
-    is_certain = run.progress is not None or history.count >= limits["endless"]
+    budget = run.progress
+    is_certain = history.count >= limits["endless"] if budget is None else budget >= limits["end"]
     is_certain = is_certain and not run.may_be_part(limits["paste_rows"])
     return Assessment(
         WARN if is_certain else WATCH, history.last, limit, message, immediate=run.ended
@@ -143,6 +144,7 @@ RULES = (
             "early": 0.25,
             "early_episodes": 200,
             "endless": 250,
+            "end": 0.5,
             "slower": 0.5,
             "old_best": 0.25,
             "recent": 25,
