@@ -34,11 +34,11 @@ from tools.mutate_reach import Reach, watch
 
 RULES = ROOT / "ppo_top" / "rules"
 
-TESTS = [
+TESTS = ["tests/rules/book"] + [
     f"tests/{name}.py" if "/" in name else f"tests/rules/{name}.py"
     for name in (
-        "test_limits", "test_specifications", "test_reward_points", "test_stats",
-        "test_rule_cases", "test_families", "test_traps", "test_odd_but_healthy",
+        "test_limits", "test_every_rule", "test_reward_points", "test_stats", "test_families",
+        "test_traps", "test_odd_but_healthy",
         "test_odd_but_healthy_llm", "test_statements", "test_advice", "test_text_and_ranges",
         "test_judge", "test_causes", "test_critic_symptoms", "test_missing_metrics",
         "test_any_numbers", "test_reward_means", "test_causes_and_last_part", "test_rules_on_rules",

@@ -12,7 +12,7 @@ from ppo_top.output.backtest import (
 )
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.rows.track import Track
-from tests.rules.cases import fallen
+from tests.rules.courses import fallen
 from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumns, draw_rows, judged, profile
 
 

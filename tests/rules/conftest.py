@@ -9,6 +9,8 @@ import pytest
 
 from ppo_top.support import internal_errors
 
+pytest.register_assert_rewrite("tests.rules.specification")
+
 
 @pytest.fixture(autouse=True, scope="module")
 def _defects_are_raised() -> Iterator[None]:

@@ -15,7 +15,7 @@ from ppo_top.rules.advice.causes import RULE_PREFIX, is_text, symptoms_of
 from ppo_top.rules.book import BY_ID, RULES
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import FAMILY_NAMES
-from tests.rules.cases import flat
+from tests.rules.courses import flat
 from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumn, draw_rows, findings, profile
 
 FAMILY = {each.id: each.family for each in known_trainers()}

@@ -21,8 +21,7 @@ from ppo_top.rules.engine.rule import Assessment
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.load import load_session
 from ppo_top.settings import Settings
-from tests.rules.cases import RuleCase
-from tests.rules.test_rule_cases import ALL_CASES, about
+from tests.rules.specification import rule_cases
 from tests.support.corpus_sample import corpus_sample
 from tests.support.drawn_runs import (
     GRPO_COLUMNS,
@@ -79,11 +78,11 @@ def assert_blocks_agree(profile: Profile, rows: Sequence[Row], seed: int) -> Non
 
 
 @pytest.mark.parametrize("kind", ["sick", "near"])
-@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)
-def test_each_rule_speaks_at_the_same_rows(case: RuleCase, kind: str) -> None:
+@pytest.mark.parametrize("rule", rule_cases())
+def test_each_rule_speaks_at_the_same_rows(rule: str, kind: str) -> None:
     """In a run that makes it speak, and in one that comes near."""
-    columns = {**HEALTHY_COLUMNS[case.family], **getattr(case, kind)}
-    assert_blocks_agree(about(case), draw_rows(columns, case.count), seed=len(case.rule))
+    case = rule_cases()[rule]
+    assert_blocks_agree(case.profile, case.rows(getattr(case, kind)), seed=len(rule))
 
 
 def wandering_rows(columns: DrawnColumns, seed: int, count: int = 400) -> list[Row]:

@@ -30,7 +30,7 @@ from ppo_top.rules.book import BY_ID
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import FAMILY_NAMES
 from ppo_top.rules.judge import Judge
-from tests.rules.cases import after, at, flat
+from tests.rules.courses import after, at, flat
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,

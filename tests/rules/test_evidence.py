@@ -9,7 +9,7 @@ from ppo_top.rules.book import BY_ID
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment
 from ppo_top.rules.evidence import collect_evidence, first_member, gather_members
-from tests.rules.cases import fallen, rise
+from tests.rules.courses import fallen, rise
 from tests.support.drawn_runs import DrawnColumn, DrawnColumns, draw_rows, jitter
 
 SPOKEN = Assessment(Severity.WARN, 1.0, None, "something is wrong")

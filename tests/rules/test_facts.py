@@ -11,8 +11,7 @@ import pytest
 from ppo_top.model import ConfigValue, Profile
 from ppo_top.rules.advice.symptoms import FACTS, facts_seen
 from ppo_top.rules.engine.judged_run import JudgedRun
-from tests.rules.cases import after, at
-from tests.rules.specifications import within
+from tests.rules.courses import after, at, within
 from tests.rules.test_critic_symptoms import COSTS
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,

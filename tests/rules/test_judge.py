@@ -16,7 +16,7 @@ from ppo_top.rules.judge import Judge
 from ppo_top.settings import Settings
 from ppo_top.settings.custom_rule import CustomRule
 from ppo_top.support import internal_errors
-from tests.rules.cases import fallen, flat
+from tests.rules.courses import fallen, flat
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,

@@ -8,7 +8,7 @@ import pytest
 
 from ppo_top.catalogue import known_environment
 from ppo_top.model import Finding, Profile, Sample
-from tests.rules.cases import settled
+from tests.rules.courses import settled
 from tests.support.drawn_runs import draw_rows, jitter, judged
 
 UPDATES = {"reward_mean": Sample("update")}

@@ -8,13 +8,19 @@ from dataclasses import dataclass, field
 import pytest
 
 from ppo_top.model import ConfigValue, Profile
-from tests.rules.cases import RuleCase, after, at, fallen
-from tests.rules.specifications import FLAT, UPDATE_MEANS
-from tests.rules.specifications_course import surprised
-from tests.rules.specifications_diagnoses import NO_SIZES
-from tests.rules.specifications_llm import FALLS, RISES, STILL
-from tests.rules.specifications_replay import NO_LOSS
-from tests.rules.test_rule_cases import ALL_CASES, about
+from tests.rules.courses import (
+    FALLS,
+    FLAT,
+    NO_LOSS,
+    NO_SIZES,
+    RISES,
+    STILL,
+    after,
+    at,
+    fallen,
+    surprised,
+)
+from tests.rules.specification import UPDATE_MEANS, rule_cases
 from tests.support.drawn_runs import (
     HEALTHY_COLUMNS,
     SB3_TAGS,
@@ -165,21 +171,19 @@ VALUE_OF = {
 """The metric whose value stands for a diagnosis across several."""
 
 
-@pytest.mark.parametrize("case", [case for case in ALL_CASES if case.rule in VALUE_OF],
-                         ids=lambda case: case.rule)  # fmt: skip
-def test_a_diagnosis_holds_the_value_it_rests_on(case: RuleCase) -> None:
+@pytest.mark.parametrize("rule", VALUE_OF)
+def test_a_diagnosis_holds_the_value_it_rests_on(rule: str) -> None:
     """Reports and scripts are given the metric's value in the row where it became as bad."""
-    rows = draw_rows({**HEALTHY_COLUMNS[case.family], **case.sick}, case.count)
-    finding = next(each for each in findings(about(case), rows) if each.rule == case.rule)
-    assert finding.value == rows[finding.changes[-1].mark.row].values[VALUE_OF[case.rule]]
+    case = rule_cases()[rule]
+    rows = case.rows(case.sick)
+    finding = next(each for each in findings(case.profile, rows) if each.rule == rule)
+    assert finding.value == rows[finding.changes[-1].mark.row].values[VALUE_OF[rule]]
 
 
-@pytest.mark.parametrize(
-    "case", [case for case in ALL_CASES if case.sick], ids=lambda case: case.rule
-)
-def test_a_message_does_not_begin_with_the_title_above_it(case: RuleCase) -> None:
+@pytest.mark.parametrize("rule", [rule for rule, case in rule_cases().items() if case.sick])
+def test_a_message_does_not_begin_with_the_title_above_it(rule: str) -> None:
     """`No learning signal: 100 % of the groups tie` says it once."""
-    rows = draw_rows({**HEALTHY_COLUMNS[case.family], **case.sick}, case.count)
-    found = [each for each in findings(about(case), rows) if each.rule == case.rule]
+    case = rule_cases()[rule]
+    found = [each for each in findings(case.profile, case.rows(case.sick)) if each.rule == rule]
     assert found
     assert not any(each.message.lower().startswith(f"{each.title.lower()}:") for each in found)

@@ -6,10 +6,10 @@ import pytest
 
 from ppo_top.model import Row
 from ppo_top.rules.judge import Judge
-from tests.rules.cases import RuleCase
-from tests.rules.test_rule_cases import ALL_CASES, about
+from tests.rules.specification import RuleCase, rule_cases
 from tests.support.drawn_runs import HEALTHY_COLUMNS, DrawnColumns, draw_rows, judged
 
+CASES = rule_cases()
 ROWS = 45
 """Enough for every rule but the few that wait longest."""
 
@@ -21,18 +21,18 @@ def columns_of(case: RuleCase) -> DrawnColumns:
 
 def can_be_judged(case: RuleCase, rows: list[Row]) -> None:
     """No rule fails (see `conftest.py`), and every finding says something."""
-    judge = judged(about(case), rows)
+    judge = judged(case.profile, rows)
     judge.end_run()
     assert all(finding.message for finding in judge.findings)
 
 
-@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_nothing_else_is_logged(case: RuleCase) -> None:
     """Neither a reward nor any other metric that the rule looks at."""
     can_be_judged(case, draw_rows(case.sick, ROWS))
 
 
-@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_a_row_holds_every_other_metric(case: RuleCase) -> None:
     """Losses in one row, rewards in the next, as evaluations and rollouts alternate."""
     rows = [
@@ -42,7 +42,7 @@ def test_a_row_holds_every_other_metric(case: RuleCase) -> None:
     can_be_judged(case, rows)
 
 
-@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_other_metrics_come_later(case: RuleCase) -> None:
     """A buffer is filled first, or no episode has ended yet."""
     rows = draw_rows(columns_of(case), ROWS)
@@ -53,10 +53,10 @@ def test_other_metrics_come_later(case: RuleCase) -> None:
     can_be_judged(case, rows)
 
 
-@pytest.mark.parametrize("case", ALL_CASES, ids=lambda case: case.rule)
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_only_the_reward_is_logged_once_it_is_resumed(case: RuleCase) -> None:
     """What is open ends with the part before, and nothing that it rests on is left."""
-    rows, judge = draw_rows(columns_of(case), ROWS), Judge(about(case))
+    rows, judge = draw_rows(columns_of(case), ROWS), Judge(case.profile)
     for row in rows[:-5]:
         judge.add_row(row)
     judge.restart()

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.rules.specifications import steady_gain
+from tests.rules.courses import steady_gain
 from tests.support.drawn_runs import HEALTHY_COLUMNS, draw_rows, findings, profile
 
 

@@ -20,7 +20,7 @@ from ppo_top.cli import main
 from ppo_top.model import Profile, Sample, Severity
 from ppo_top.output.explain import explain
 from ppo_top.rules.engine.ranges import healthy_range
-from tests.rules.cases import after, flat, swinging
+from tests.rules.courses import after, flat, swinging
 from tests.support.drawn_runs import (
     HEALTHY_COLUMNS,
     TRAINER_BY_FAMILY,

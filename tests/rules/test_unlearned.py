@@ -6,9 +6,7 @@ import pytest
 
 from ppo_top.model import Profile, Sample, Severity
 from ppo_top.rules.judge import Judge
-from tests.rules.cases import flat
-from tests.rules.specifications_course import dips, sinks
-from tests.rules.specifications_log import hill
+from tests.rules.courses import dips, flat, hill, sinks
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     DrawnColumn,

@@ -10,8 +10,8 @@ import pytest
 from ppo_top.model import ConfigValue, Profile, Sample
 from ppo_top.rules.advice.symptoms import facts_seen
 from ppo_top.rules.engine.judged_run import JudgedRun
-from tests.rules.cases import after, at
-from tests.rules.specifications import UPDATE_MEANS
+from tests.rules.courses import after, at
+from tests.rules.specification import UPDATE_MEANS
 from tests.rules.test_critic_symptoms import COSTS
 from tests.support.drawn_runs import (
     HEALTHY_COLUMNS,

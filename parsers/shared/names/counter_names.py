@@ -6,6 +6,7 @@ A name alone does not tell that a column counts: its numbers have to rise as wel
 from __future__ import annotations
 
 from collections.abc import Sequence
+from enum import IntEnum
 
 from ppo_top.parsers.shared.names import metric_names
 
@@ -35,11 +36,18 @@ _PLURAL_ROWS = frozenset(word for word in _ROWS if word.endswith("s") and word !
 _SO_FAR = _word_set(
     "total global cumulative far env environment seen consumed processed trained train training"
 )
-TOTAL, ROW, BARE = range(3)
-"""All steps so far; what numbers the rows; steps that may be those of an episode."""
 
 
-def counters_of(names: Sequence[str]) -> list[tuple[int, str]]:
+class CounterKind(IntEnum):
+    """What a name counts; the surest first."""
+
+    ALL_STEPS = 0
+    ROWS = 1
+    STEPS = 2
+    """Of all so far, or of an episode."""
+
+
+def counters_of(names: Sequence[str]) -> list[tuple[CounterKind, str]]:
     """The names of columns that may count, the surest first, each with its kind."""
     kinds = [(kind, name) for name in names if (kind := _kind_of(name)) is not None]
     return sorted(kinds, key=lambda each: each[0])
@@ -52,7 +60,7 @@ def may_count(name: str) -> bool:
 
 def may_lead(name: str) -> bool:
     """Whether a console's line may begin with such a count, of rows or of any steps."""
-    is_bare = _kind_of(name) == BARE
+    is_bare = _kind_of(name) == CounterKind.STEPS
     return may_count(name) and (not is_bare or metric_names.normalise(name) in _BARE_STEPS)
 
 
@@ -63,10 +71,12 @@ def is_counter(name: str) -> bool:
     """
     words = metric_names.split_words(name.rpartition("/")[2])
     kind = _kind_of(name) if may_count(name) else None
-    return kind == TOTAL or (kind == ROW and not _PLURAL_ROWS.intersection(words))
+    return kind == CounterKind.ALL_STEPS or (
+        kind == CounterKind.ROWS and not _PLURAL_ROWS.intersection(words)
+    )
 
 
-def _kind_of(name: str) -> int | None:
+def _kind_of(name: str) -> CounterKind | None:
     end = name.rpartition("/")[2]
     words = metric_names.split_words(end)
     counted = [word for word in words if word in _STEPS | _ROWS]
@@ -79,5 +89,5 @@ def _kind_of(name: str) -> int | None:
     else:
         return None
     if not is_step:
-        return ROW
-    return BARE if _SO_FAR.isdisjoint(words) else TOTAL
+        return CounterKind.ROWS
+    return CounterKind.STEPS if _SO_FAR.isdisjoint(words) else CounterKind.ALL_STEPS

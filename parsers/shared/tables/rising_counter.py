@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
-from ppo_top.parsers.shared.names.counter_names import BARE, counters_of
+from ppo_top.parsers.shared.names.counter_names import CounterKind, counters_of
 from ppo_top.parsers.shared.text.number_text import as_step
 
 _FEW, _ENOUGH = 4, 8
@@ -28,20 +28,20 @@ class RisingCounter:
         """Look at a row; whether it was the last one that is needed."""
         self._rows.append([as_step(row.get(name)) for _, name in self._kinds])
         found = self._find()
-        is_sure = found is not None and found[0] != BARE
+        is_sure = found is not None and found[0] != CounterKind.STEPS
         return len(self._rows) >= (_FEW if is_sure else _ENOUGH)
 
     def name(self) -> str | None:
         """The column that counts; None if no row has shown it."""
         found = self._find()
-        if found is None or len(self._rows) < (_ENOUGH if found[0] == BARE else _FEW):
+        if found is None or len(self._rows) < (_ENOUGH if found[0] == CounterKind.STEPS else _FEW):
             return None
         return found[1]
 
-    def _find(self) -> tuple[int, str] | None:
+    def _find(self) -> tuple[CounterKind, str] | None:
         for place, kind in enumerate(self._kinds):
             column = [row[place] for row in self._rows]
-            if counts(column) and (kind[0] != BARE or _is_even(column)):
+            if counts(column) and (kind[0] != CounterKind.STEPS or _is_even(column)):
                 return kind
         return None
 
