@@ -140,16 +140,18 @@ class PollResult(NamedTuple):
 class SourceReader(Protocol):
     """Something that grows and is read in chunks.
 
-    `source` is None until its format is known; `more` says that the last chunk was not the end;
-    `changed_at` is when (monotonic seconds) it was last seen to change, `chunk_size` how many bytes
-    are read at once.
+    `source` is None until its format is known; `changed_at` is when (monotonic seconds) it was last
+    seen to change, `chunk_size` how many bytes are read at once.
     """
 
     key: str
     source: Source | None
-    more: bool
     changed_at: float
     chunk_size: int
+
+    @property
+    def more(self) -> bool:
+        """Whether the last chunk was not the end."""
 
     @property
     def size(self) -> int:

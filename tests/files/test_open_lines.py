@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.files.reading.log_reader import QUIET_S
+from ppo_top.files.reading.log_bytes import QUIET_S
 
 LOGS = {
     "progress.csv": ("step,reward\n1,0.5\n2,0.75", "9\n"),

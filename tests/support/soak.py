@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ppo_top.files.follower import Follower
-from ppo_top.files.reading.log_reader import QUIET_S
+from ppo_top.files.reading.log_bytes import QUIET_S
 
 WRITERS_SCRIPT = Path(__file__).with_name("soak_writers.py")
 SOAK_TAG = re.compile(r"soak/value|(?i:mean[ _]reward)")

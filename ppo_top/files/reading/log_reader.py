@@ -6,30 +6,22 @@
 from __future__ import annotations
 
 import os
-import time
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ppo_top.files.directory_tree import FoundFile
 from ppo_top.files.reading.file_trainings import FileTrainings
+from ppo_top.files.reading.log_bytes import LogBytes
 from ppo_top.files.reading.parser_guard import guarded
 from ppo_top.files.reading.store_reader import StoreReader
-from ppo_top.files.tail import MAX_READ_BYTES, FileStamp, Tail, TailChunk
+from ppo_top.files.tail import MAX_READ_BYTES, FileStamp
 from ppo_top.files.update import KnownLog, Source, SourceUpdate, source_of
 from ppo_top.model import Batch, Points, Problem
 from ppo_top.parsers import FormatDetector, detect_by_content
 from ppo_top.parsers.base import HEAD_BYTES, Format, Parser
-from ppo_top.parsers.file_names import compression_of, without_compression
-
-if TYPE_CHECKING:
-    from ppo_top.files.reading.decompress import Decompressor
+from ppo_top.parsers.file_names import without_compression
 
 MAX_HEAD_BYTES = 16 * HEAD_BYTES
 """How much of a file is kept while no format claims it: a log may begin with pages of warnings."""
-QUIET_S = 60.0
-"""After as many seconds without a byte, a last line without an end is taken for complete."""
-_BUFFER_BYTES = 4096
-"""A file of a multiple of this size ends where a buffer did, in the middle of a line."""
 FIRST_CHUNK_BYTES = 1 << 15
 """Size of the first read: enough to recognise a log, and little where there are thousands."""
 
@@ -42,10 +34,10 @@ class LogReader:
         self.found_file = found
         self.source: Source | None = None
         self.rejected = False
-        self.more = False
         self.changed_at = 0.0
         self.chunk_size = FIRST_CHUNK_BYTES
-        self.tail = Tail(found.path, rewritten=True)  # until its format says otherwise
+        self._bytes = LogBytes(found.path)
+        self.tail = self._bytes.tail
         self.has_reappeared = False
         """Whether an earlier file with this key was deleted: the first update is then a reset."""
         self._detector = detector
@@ -55,9 +47,7 @@ class LogReader:
         self._failed = False
         self._finished = False
         self._is_skipped = False
-        self._decompressor: Decompressor | None = None
         self._trainings = FileTrainings()
-        self._has_open_line = self._has_ended_early = False
         self._document_problems: list[Problem] = []
         """What was said about a document that cannot be read; nothing while it can."""
 
@@ -67,6 +57,11 @@ class LogReader:
         runs = self._store.run_sources if self._store is not None else {}
         own = [self.source, *self._trainings.other_sources] if self.source else []
         return list(runs.values()) or own
+
+    @property
+    def more(self) -> bool:
+        """Whether there is more to read at once."""
+        return self._store.more if self._store is not None else self._bytes.more
 
     @property
     def size(self) -> int:
@@ -103,14 +98,13 @@ class LogReader:
         return changed if self._store is None else self._store.has_changed()
 
     def _line_is_overdue(self) -> bool:
-        """Whether the file ends without a line end, and has done so for a while."""
-        if not self._has_open_line or self.source is None or not self.source.format.by_lines:
-            return False
-        return time.time() - self.mtime > QUIET_S and self.tail.size % _BUFFER_BYTES != 0
+        """Whether the last line is to be taken for complete, though it has no end."""
+        by_lines = self.source is not None and self.source.format.by_lines
+        return by_lines and self._bytes.ends_in_a_quiet_line()
 
     def _end_line(self) -> Batch:
         """End the last line; should it be continued after all, the file is read again."""
-        self._has_open_line, self._has_ended_early = False, True
+        self._bytes.end_here()
         return self._feed_parser(b"\n")
 
     def read_update(self, size: int = MAX_READ_BYTES, limit: int = 100_000) -> SourceUpdate | None:
@@ -126,15 +120,11 @@ class LogReader:
 
     def _read_store(self, limit: int) -> SourceUpdate | None:
         assert self._store is not None
-        update = self._store.read_update(limit)
-        self.more = self._store.more
-        return update
+        return self._store.read_update(limit)
 
     def _read_bytes(self, size: int, limit: int) -> SourceUpdate | None:
-        if self._has_ended_early and self.tail.has_changed():
-            self.tail.reread()
         had_more = self.more
-        chunk = self._read_chunk(size if self.source else MAX_HEAD_BYTES)
+        chunk = self._bytes.read(size if self.source else MAX_HEAD_BYTES)
         ended = had_more and not chunk.more
         if chunk.reset:
             self._restart_parser()
@@ -145,45 +135,13 @@ class LogReader:
         if self._is_document:
             return self._read_document(chunk.data)
         batch = self._feed_parser(chunk.data) if chunk.data else Batch()
-        if self._decompressor is not None:
-            self._add_problem(batch, self._decompressor.pop_problem())
+        self._add_problem(batch, self._bytes.pop_problem())
         if not chunk.more and self._parser is not None and self._line_is_overdue():
             batch.add(self._end_line())
         return self._make_update(batch, chunk.reset) if batch or chunk.reset or ended else None
 
-    def _find_decompressor(self) -> Decompressor | None:
-        """What decompresses the file; loaded only where its name says that it is compressed."""
-        if not compression_of(self.tail.path):
-            return None
-        from ppo_top.files.reading.decompress import decompressor_for
-
-        return decompressor_for(self.tail.path, self.tail.head)
-
-    def _read_chunk(self, size: int) -> TailChunk:
-        """The next bytes, and what they say of the end of the file."""
-        chunk = self._unpack_chunk(size)
-        if chunk.data:
-            self._has_open_line = not chunk.data.endswith((b"\n", b"\r"))
-        self.more = chunk.more
-        return chunk
-
-    def _unpack_chunk(self, size: int) -> TailChunk:
-        """The next bytes; of a compressed file those that were compressed."""
-        packed = self._decompressor
-        if packed is not None and packed.has_more:
-            data = packed.read(size)
-            return TailChunk(data, False, self.tail.has_unread or packed.has_more)
-        chunk = self.tail.read_new_bytes(size)
-        if chunk.reset or (packed is None and self.source is None and not self._head):
-            packed = self._decompressor = self._find_decompressor()
-        if packed is None:
-            return chunk
-        packed.add_bytes(chunk.data)
-        return TailChunk(packed.read(size), chunk.reset, chunk.more or packed.has_more)
-
     def _restart_parser(self) -> None:
         """The file is a new one with the old name, perhaps in another format."""
-        self._has_ended_early = False
         self._head = b""
         self._failed = False
         if self.source is not None and self.source.format.parser is not None:
@@ -201,14 +159,13 @@ class LogReader:
         if isinstance(found, Format):
             tag = found.tag_of_path
             is_ours = tag is None or tag(without_compression(self.tail.path))
-            if is_ours and not (found.store and self._decompressor):
+            if is_ours and not (found.store and self._bytes.is_compressed):
                 return self._open_format(found, size, limit)
             found = False
         self.rejected = found is False or len(self._head) >= MAX_HEAD_BYTES
         if self.rejected:
-            self._head, self.more = b"", False
-            if self._decompressor is not None and self._decompressor.problem:
-                self.tail.problem = self._decompressor.problem
+            self._head = b""
+            self._bytes.reject()
         return None
 
     def _open_format(self, format_: Format, size: int, limit: int) -> SourceUpdate | None:
@@ -223,7 +180,7 @@ class LogReader:
         if self._is_document:
             return self._read_document(head) or self._make_update(Batch())
         if self.more and size > len(head):  # once, as a parser is slowest with its first bytes
-            chunk = self._read_chunk(size)
+            chunk = self._bytes.read(size)
             head = chunk.data if chunk.reset else head + chunk.data
         return self._make_update(self._feed_parser(head))
 
@@ -238,7 +195,7 @@ class LogReader:
         """
         batch = self._feed_parser(data) if data else Batch()
         if not self.more and self._parser is not None:
-            self._has_ended_early = True
+            self._bytes.end_here()
             batch.add(guarded(self._parser.finish, self.tail.offset, self._fail))
         if not batch or (batch.problems and batch.problems == self._document_problems):
             return None
@@ -259,7 +216,8 @@ class LogReader:
         return guarded(partial(self._parser.feed, data), self.tail.offset, self._fail)
 
     def _fail(self) -> None:
-        self._parser, self._failed, self.more = None, True, False
+        self._parser, self._failed = None, True
+        self._bytes.more = False
 
     def _make_update(self, batch: Batch, reset: bool = False) -> SourceUpdate:
         assert self.source is not None
@@ -287,12 +245,7 @@ class LogReader:
         finish = Batch if self._failed else self._parser.finish
         last.add(guarded(finish, self.tail.offset, self._fail))
         self._parser = None  # reading again begins with a new one
-        self.tail.forget_content()
-        if self._decompressor is not None:
-            self._add_problem(last, self._decompressor.finish())
-        elif self.tail.trailing_zeros:
-            zeros = f"{self.tail.trailing_zeros:,} zero bytes at the end: never written"
-            self._add_problem(last, zeros)
+        self._add_problem(last, self._bytes.finish())
         return self._make_update(last) if last else None
 
     def _add_problem(self, batch: Batch, what: str) -> None:
