@@ -11,7 +11,13 @@ from ppo_top.model import Finding, Severity, Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
-from ppo_top.rules.engine.ranges import HealthyRange, colour, healthy_range, is_below_usual
+from ppo_top.rules.engine.ranges import (
+    HealthyRange,
+    colour,
+    healthy_range,
+    is_below_usual,
+    is_outside,
+)
 from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
 from ppo_top.text.format import compact, steps
@@ -250,8 +256,8 @@ def _extreme(row: CheckRow, track: Track, seen: int) -> str:
         at = records.index_of_best(track.values, seen) if limit is not None else None
         if limit is not None and at is not None:
             beyond.append((sign * (track.values[at] - limit), at, limit))
-    excess, at, limit = max(beyond, default=(0.0, 0, 0.0))
-    if not excess > 0.0:
+    _, at, limit = max(beyond, default=(0.0, 0, 0.0))
+    if not beyond or not is_outside(track.values[at], limits.low, limits.high):
         return ""
     worst = _beside(track.values[at], limit)
     return f"worst {value_text(worst, fmt)} @{compact(track.steps[at])}"

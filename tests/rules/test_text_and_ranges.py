@@ -95,6 +95,13 @@ def test_colours_are_instant(concept: str, value: float, status: Status) -> None
     assert colour(concept, value, profile()) is status
 
 
+def test_a_zero_that_was_rounded_is_no_departure() -> None:
+    """KL of a policy that is still its reference comes out at -4e-9 as often as at 4e-9."""
+    assert colour("ref_kl", -3.7e-9, profile("rlhf")) is Status.OK
+    assert colour("ref_kl_token", -1e-7, profile("grpo")) is Status.OK
+    assert colour("ref_kl_token", -1e-5, profile("grpo")) is Status.WATCH
+
+
 def test_the_two_kls_have_their_own_ranges() -> None:
     """A KL of 5 to the reference is healthy where a KL of 5 between updates is a disaster."""
     rlhf = profile("rlhf")

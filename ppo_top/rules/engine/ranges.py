@@ -50,12 +50,19 @@ class Band(NamedTuple):
 
     def colour(self, value: float) -> Status:
         """The colour of a finite value."""
-        if _outside(value, self.red_low, self.red_high):
+        if is_outside(value, self.red_low, self.red_high):
             return self.red_status
-        return Status.WATCH if _outside(value, self.low, self.high) else Status.OK
+        return Status.WATCH if is_outside(value, self.low, self.high) else Status.OK
 
 
-def _outside(value: float, low: float | None, high: float | None) -> bool:
+ROUNDING = 1e-6
+"""What is no further below 0 is a 0 of numbers with seven digits."""
+
+
+def is_outside(value: float, low: float | None, high: float | None) -> bool:
+    """Whether a value is beyond one of two limits, each of which may be open."""
+    if low == 0.0:
+        low = -ROUNDING
     return (low is not None and value < low) or (high is not None and value > high)
 
 
