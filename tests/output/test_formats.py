@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,7 +53,8 @@ def report_on(name: str, said: str, *severities: str, calm: Verdict = Verdict.HE
     verdict = Severity(worst).verdict if worst else calm
     findings = [
         {"rule": f"rule-{number}", "title": said, "severity": word, "since_step": number or None,
-         "cleared_step": None, "message": said, "evidence": [said], "causes": [said], "try": [said]}
+         "cleared_step": None, "message_now": said, "evidence": [said], "causes": [said],
+         "try": [said]}
         for number, word in enumerate(severities)
     ]  # fmt: skip
     values = {"concept": "approx_kl", "status": "ok", "value": "nan", "healthy": said, "note": said}
@@ -75,6 +77,21 @@ def check(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> tuple[i
     """The exit code of `check`, and what it prints."""
     code = main(["check", *map(str, arguments)])
     return code, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("fmt", ["text", "json", "markdown", "github", "junit"])
+def test_every_format_tells_what_the_value_is_by_now(
+    fmt: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A loss that was infinite once is 1.8 at the end: nobody takes the message for its value."""
+    losses = [*(4.0 - 0.1 * row for row in range(20)), "Infinity", 1.9, 1.8]
+    rows = (
+        f'{{"step": {100 * row}, "value_loss": {loss}, "reward": {10.0 + row}}}'
+        for row, loss in enumerate(losses, 1)
+    )
+    (tmp_path / "metrics.jsonl").write_text("\n".join(rows) + "\n")
+    _, said = check(capsys, tmp_path, "--format", fmt, "--fail-on", "watch")
+    assert "value loss became inf; now 1.8" in said
 
 
 # --- Markdown ----------------------------------------------------------------------------------
@@ -346,7 +363,9 @@ def test_nothing_is_written_among_the_logs(
     (logs / "deeper").mkdir()
     before = sorted(logs.rglob("*"))
     assert main(["check", str(logs), "--output", str(logs / where)]) == 2
-    assert "lies among the logs" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "lies among the logs" in said
+    assert said.endswith(f", such as {os.path.relpath(tmp_path)}/verdict.xml\n")
     assert sorted(logs.rglob("*")) == before
 
 

@@ -31,7 +31,6 @@ def run_json_text(run: Run, view: RunView) -> str:
 def run_object(run: Run, view: RunView) -> dict[str, Any]:
     """One run, as an element of `runs`."""
     config = sorted(run.evaluation.config.items())
-    explained = explained_findings(run)
     return {
         "name": view.name,
         "path": view.path,
@@ -56,7 +55,7 @@ def run_object(run: Run, view: RunView) -> dict[str, Any]:
         "metrics": list(_metrics(run)),
         "checklist": [_check_row(row) for row in view.checklist],
         "open": [opened.finding.rule for opened in view.open_findings],
-        "findings": [finding_object(each, run, explained) for each in run.findings],
+        "findings": list(_findings(run, view)),
         "problems": [
             {"path": source.key, "offset": problem.offset, "what": problem.message}
             for source in _ordered(run)
@@ -151,6 +150,14 @@ def _check_row(row: CheckRow) -> dict[str, Any]:
         "healthy": row.healthy,
         "note": row.note,
     }
+
+
+def _findings(run: Run, view: RunView) -> Iterable[dict[str, Any]]:
+    explained = explained_findings(run)
+    said_now = {finding_key(each.finding): each.message for each in view.open_findings}
+    for finding in run.findings:
+        said = said_now.get(finding_key(finding), finding.message)
+        yield {**finding_object(finding, run, explained), "message_now": said}
 
 
 def finding_object(

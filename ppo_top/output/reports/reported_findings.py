@@ -60,7 +60,7 @@ def _reported(found: dict[str, object], axis: Axis) -> ReportedFinding:
         severity=Severity[str(found["severity"]).upper()],
         since=since if isinstance(since, int) else None,
         axis=axis,
-        message=clean(str(found["message"])),
+        message=clean(str(found["message_now"])),
         evidence=lines("evidence"),
         causes=lines("causes"),
         remedies=lines("try"),
