@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterable, Iterator, Mapping
 
 from ppo_top.catalogue import (
     METRIC_GROUPS,
@@ -20,13 +21,14 @@ from ppo_top.catalogue import (
     option_spellings,
 )
 from ppo_top.catalogue.limits import limit_meanings
-from ppo_top.model import ConfigValue, Profile, Severity
+from ppo_top.model import ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.output.explained_names import find_meanings, similar_names
-from ppo_top.rules.advice import fill_advice
+from ppo_top.rules.advice import LOGGED_OPTIONS, fill_advice
 from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, ENGINE_LIMITS, Rule
+from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.text.format import number, plural
 from ppo_top.text.page import Page
 
@@ -69,15 +71,18 @@ def explain(
     trainer: Trainer = UNKNOWN_TRAINER,
     config: Mapping[str, ConfigValue] | None = None,
     *,
+    rows: Iterable[Row] = (),
     all_tags: bool = False,
 ) -> list[str]:
     """Lines of text about a metric, a tag, a rule or an option; without a name, an index.
 
-    With the `trainer` and `config` of a run, ranges and advice are specific to it. Of the tags of a
-    metric the first are listed, or `all_tags`. Raises UnknownName.
+    With the `trainer`, `config` and `rows` of a run, ranges and advice are specific to it. Of the
+    tags of a metric the first are listed, or `all_tags`. Raises UnknownName.
     """
     page = Page(width)
-    profile = Profile(trainer.id, trainer.family, config or {}, algo=trainer.algo)
+    run = JudgedRun(Profile(trainer.id, trainer.family, config or {}, algo=trainer.algo))
+    for row in rows:
+        run.add_row(row)
     if name is None:
         _index(page)
         return page.lines
@@ -91,12 +96,12 @@ def explain(
             page.add_paragraph(note)
             page.add_blank_line()
         if isinstance(subject, Rule):
-            _rule(page, subject, profile, trainer)
+            _rule(page, subject, run, trainer)
         elif isinstance(subject, Concept):
             _concept(
                 page,
                 subject,
-                profile,
+                run,
                 trainer,
                 asked if note else "",
                 None if all_tags else MAX_TAGS,
@@ -108,13 +113,22 @@ def explain(
     return page.lines
 
 
+def logged_options(timeline: Timeline, row: int) -> list[Row]:
+    """The first values of options that a run logs, and those at a row: what a schedule has done."""
+    tracks = {name: timeline.tracks.get(name) for name in LOGGED_OPTIONS.values()}
+    seen = {name: track for name, track in tracks.items() if track and track.count_until(row)}
+    first = {name: track.values[0] for name, track in seen.items()}
+    newest = {name: track.values[track.count_until(row) - 1] for name, track in seen.items()}
+    return [Row(Mark(at, at, math.nan), values) for at, values in enumerate((first, newest))]
+
+
 # --- a metric --------------------------------------------------------------------------------
 
 
 def _concept(
     page: Page,
     about: Concept,
-    profile: Profile,
+    run: JudgedRun,
     trainer: Trainer,
     asked: str,
     most_tags: int | None,
@@ -125,10 +139,10 @@ def _concept(
     if about.why:
         page.add_paragraph(about.why)
     page.add_heading("Healthy")
-    page.add_table(_healthy(about.name, profile, trainer))
+    page.add_table(_healthy(about.name, run.profile, trainer))
     rules = [rule for rule in RULES if _is_about(rule, about.name)]
     stem = concept_stem(about.name)
-    advice = _advice([rule for rule in rules if rule.concepts[:1] == (stem,)], profile)
+    advice = _advice([rule for rule in rules if rule.concepts[:1] == (stem,)], run)
     if advice:
         page.add_heading("What to try")
     for title, tries in advice.items():
@@ -180,12 +194,12 @@ def _range(name: str, profile: Profile) -> str:
     return f"{found.text} ({found.origin})" if found.origin else found.text
 
 
-def _advice(rules: list[Rule], profile: Profile) -> dict[str, list[str]]:
+def _advice(rules: list[Rule], run: JudgedRun) -> dict[str, list[str]]:
     """Title of a rule -> what to try: too high and too low need opposite advice.
 
     Each piece of advice is given once, at the first rule that has it.
     """
-    run, given = JudgedRun(profile), list[str]()
+    given = list[str]()
     advice: dict[str, list[str]] = {}
     for rule in rules:
         tries = fill_advice(rule.remedies, run)
@@ -224,7 +238,8 @@ def _tag_rows(found: list[LoggedTag]) -> list[tuple[str, str]]:
 # --- a rule ----------------------------------------------------------------------------------
 
 
-def _rule(page: Page, rule: Rule, profile: Profile, trainer: Trainer) -> None:
+def _rule(page: Page, rule: Rule, run: JudgedRun, trainer: Trainer) -> None:
+    profile = run.profile
     page.add_paragraph(f"{rule.title}  (rule {rule.id})")
     page.add_blank_line()
     page.add_paragraph(f"Fires when {rule.description}.")
@@ -240,7 +255,7 @@ def _rule(page: Page, rule: Rule, profile: Profile, trainer: Trainer) -> None:
     if rule.causes:
         page.add_heading("Why it happens")
         page.add_list(rule.causes)
-    tries = fill_advice(rule.remedies, JudgedRun(profile))
+    tries = fill_advice(rule.remedies, run)
     if tries:
         page.add_heading("What to try")
         page.add_list(tries, numbered=True)

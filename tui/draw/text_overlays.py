@@ -97,7 +97,7 @@ def explain_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     rows = [line((clean(row.label if row else metric.label), "title"))]
     rows += _current(view, snap, row, cells)
     rows.append(())
-    text = [snap.display_text(row) for row in _explained(ui, metric, max(cells, 20))]
+    text = [snap.display_text(row) for row in _explained(ui, snap, metric, max(cells, 20))]
     below = [*text[1:], ""]
     return rows + [
         # a line above an indented one is a title
@@ -106,15 +106,16 @@ def explain_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
     ]
 
 
-def _explained(ui: UiState, metric: Concept, cells: int) -> list[str]:
+def _explained(ui: UiState, snap: Snapshot, metric: Concept, cells: int) -> list[str]:
     """The text of `ppo-top explain`, for the run's trainer and configuration."""
-    from ppo_top.output.explain import UnknownName, explain
+    from ppo_top.output.explain import UnknownName, explain, logged_options
 
-    trainer, config = UNKNOWN_TRAINER, {}
+    trainer, config, rows = UNKNOWN_TRAINER, {}, []
     if ui.run is not None:
         trainer, config = ui.run.evaluation.trainer, ui.run.evaluation.config
+        rows = logged_options(ui.run.timeline, ui.cursor.current_row(ui.run.timeline))
     try:
-        name, *text = explain(metric.name, width=cells, trainer=trainer, config=config)
+        name, *text = explain(metric.name, cells, trainer, config, rows=rows)
         return text[1:] if text[:1] == [""] else [name, *text]  # the title has the name
     except UnknownName:  # a tag outside the catalogue
         return wrap(clean(metric.meaning), cells)

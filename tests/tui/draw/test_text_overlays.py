@@ -69,6 +69,17 @@ def test_an_explanation_speaks_of_the_run_at_hand(make_ui_state: MakeUiState) ->
     assert shown.count("approx KL") == 1
 
 
+def test_an_explanation_says_when_a_schedule_had_the_value_that_was_set(
+    make_ui_state: MakeUiState,
+) -> None:
+    """The learning rate decays from the one that was set: "now" would contradict the verdict."""
+    ui = make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1")
+    ui.concept = "reward_mean"
+    assert "lower learning_rate (0.1 at first; TRL's default is 1e-6)" in layer(ui, "explain")
+    ui.cursors[ui.chosen_run_id] = Cursor(row=0)
+    assert "lower learning_rate (0.1 now; TRL's default is 1e-6)" in layer(ui, "explain")
+
+
 def test_the_help_says_which_files_were_not_read(make_ui_state: MakeUiState) -> None:
     """Below keys and symbols, with nothing in names that a terminal obeys; else no word of it."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole")
