@@ -149,7 +149,7 @@ def _symbol_legend(snap: Snapshot, cells: int) -> list[StyledLine]:
         *((sign, "dim", f"recently {word}") for word, sign in symbols.trend.items()),
         (symbols.pinned, "match", "chart pinned to the front, run chosen for comparing"),
         (symbols.changed, "info", "run changed since you looked at it"),
-        (symbols.folded, "", "seeds of one experiment (Enter or t unfolds)"),
+        (symbols.folded, "", "seeds of one experiment (Enter or t unfolds); 2/5: two of five"),
     )
     rows = [line(("Symbols", "title"))]
     for sign, style, text in meanings:

@@ -51,7 +51,12 @@ def _name_cells(entry: RunListEntry) -> int:
 
 
 def _seeds_text(entry: RunListEntry) -> str:
-    """What follows a name: how many seeds it stands for, or that the run is a copy of another."""
+    """What follows a name: how many seeds it stands for, or that the run is a copy of another.
+
+    Where some of the seeds are in trouble and others not, ` 2/5`.
+    """
+    if entry.seeds > entry.alike and entry.mark.is_trouble:
+        return f" {entry.alike}/{entry.seeds}"
     return f" ×{entry.seeds}" if entry.seeds > 1 else " copy" if entry.is_copy else ""
 
 

@@ -44,6 +44,16 @@ def comparable_groups(ui: UiState, metric: str) -> list[RunGroup]:
     return [(name, [runs[each.id] for each in members]) for name, members in groups.items()]
 
 
+def seeds_among(ui: UiState, groups: list[RunGroup]) -> list[Run]:
+    """The selected run and the other seeds of its experiment, also where each is a group."""
+    shown = {run.id: run for _, members in groups for run in members}
+    listed = [each for each in ui.listed_runs() if each.id in shown]
+    for members in ui.run_list.experiments(listed).values():
+        if ui.chosen_run_id in {each.id for each in members}:
+            return [shown[each.id] for each in members]
+    return []
+
+
 def chosen_for_comparing(ui: UiState) -> list[str]:
     """The runs that were chosen for comparing and are still there."""
     return [run_id for run_id in ui.run_list.marked if run_id in ui.session.runs]

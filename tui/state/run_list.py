@@ -230,6 +230,7 @@ class RunList:
             name=name,
             state=state,
             seeds=len(members),
+            alike=sum(each.mark is worst.mark for each in members),
             folded=True,
             changed=any(self._entry(each, chosen).changed for each in members),
             marked=any(each.id in self.marked for each in members),
@@ -247,12 +248,13 @@ class RunList:
         """
         if not self.fold_seeds and self.order != DEFAULT_ORDER:
             return {listed.id: [listed] for listed in every}
-        groups = self._experiments(every)
+        groups = self.experiments(every)
         if self.fold_seeds:
             return groups
         return {listed.id: [listed] for members in groups.values() for listed in members}
 
-    def _experiments(self, every: list[ListedRun]) -> dict[str, list[ListedRun]]:
+    def experiments(self, every: list[ListedRun]) -> dict[str, list[ListedRun]]:
+        """Runs by experiment, whether folded or not."""
         by_id = {listed.id: listed for listed in every}
         found = group_seeds({listed.id: listed.traits for listed in every if not listed.copy_of})
         groups = {name: [by_id[each] for each in ids] for name, ids in found.items()}

@@ -24,8 +24,8 @@ from ppo_top.views.siblings import BelowSiblings
 class RunListEntry(NamedTuple):
     """A line of the run list: a run, or a folded group of seeds (`seeds` above 1).
 
-    `marked`: chosen for comparing. `changed`: its verdict, state or worst finding is not what it
-    was when the user last looked.
+    `alike`: how many of a group's seeds have its mark. `marked`: chosen for comparing. `changed`:
+    its verdict, state or worst finding is not what it was when the user last looked.
     `finding` (the worst open one), `since`, `reward` and `step` are shown in a wide list.
     """
 
@@ -35,6 +35,7 @@ class RunListEntry(NamedTuple):
     mark: Status
     state: State
     seeds: int = 1
+    alike: int = 1
     folded: bool = False
     member: bool = False
     is_copy: bool = False

@@ -308,6 +308,10 @@ def test_seeds_are_compared_at_the_same_step(tmp_path: Path, make_ui_state: Make
     shown = "\n".join(drawn_text(ui, 110, 30))
     assert "2 other seeds 180" in shown
     assert "pole (3 seeds)" in shown
+    ui.run_list.fold_seeds = False  # a curve each
+    shown = "\n".join(drawn_text(ui, 110, 30))
+    assert "2 other seeds 180" in shown
+    assert "pole_seed3" in shown and "pole (3 seeds)" not in shown
 
 
 @pytest.mark.parametrize(("axis", "last"), [("step", "80k"), ("update", "40"), ("time", "10 s")])

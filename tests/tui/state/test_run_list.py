@@ -214,6 +214,7 @@ def test_seeds_fold_into_one_line_with_the_worst_verdict(seeds: UiState) -> None
     seeds.choose_run(next(run.id for run in seeds.session.runs.values() if run.name == "other"))
     entries = seeds.run_list.entries(seeds.listed_runs(), seeds.chosen_run_id)
     assert [(entry.name, entry.seeds) for entry in entries] == [("pole", 3), ("other", 1)]
+    assert "✗ ▸ pole 1/3" in " ".join("\n".join(drawn_text(seeds, 140, 40)).split())
     assert entries[0].verdict == "crit"
     assert seeds.run_list.unfold(seeds.session, seeds.clock(), entries[0].id)
     opened = seeds.run_list.entries(seeds.listed_runs(), seeds.chosen_run_id)

@@ -28,7 +28,12 @@ from ppo_top.tui.graphics.axis_plot import (
     points_to_draw,
 )
 from ppo_top.tui.graphics.styled_text import StyledLine, join_fitting, line, shorten
-from ppo_top.tui.state.comparison import comparable_groups, compared_runs, groups_that_fit
+from ppo_top.tui.state.comparison import (
+    comparable_groups,
+    compared_runs,
+    groups_that_fit,
+    seeds_among,
+)
 from ppo_top.tui.state.snapshot import Snapshot
 from ppo_top.tui.state.ui_state import UiState
 
@@ -72,13 +77,12 @@ def compare_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[St
     chart = Chart(x_label=x_label, y_label=lambda y: format_metric_value(y, metric.fmt))
     chart.time_x = axis == "time"
     legend: list[StyledLine] = []
-    siblings: list[Run] = []
     styles = iter(GROUP_STYLES)
     for group, members in fitting:
-        loaded = [run for run in members if run.is_whole and run.timeline.tracks.get(name)]
+        loaded = _loaded(members, name)
         if not loaded:
             continue
-        siblings, style = siblings or loaded, next(styles)
+        style = next(styles)
         shown = [_compared_run(ui, run, name, axis) for run in loaded]
         chart.curves += _curves(shown, style, 2 * cells)
         legend.append(_legend(snap, group, shown, name, style, cells))
@@ -93,9 +97,15 @@ def compare_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[St
     if loading:
         parts.append(line((f"loading {loading}", "info")))
     parts.append(line(("x ", "key"), ("step, time, update", "dim")))
+    siblings = _loaded(seeds_among(ui, fitting), name)
     head = [join_fitting(parts, cells), _compared_with_seeds(ui, siblings, name, cells)]
     room = rows - len(head) - len(legend)
     return [*head, *draw_chart(chart, cells, room, snap.symbols.braille), *legend]
+
+
+def _loaded(runs: list[Run], name: str) -> list[Run]:
+    """Those that have all points in memory, and some of this metric."""
+    return [run for run in runs if run.is_whole and run.timeline.tracks.get(name)]
 
 
 def _compared_run(ui: UiState, run: Run, name: str, axis: str) -> ComparedRun:
