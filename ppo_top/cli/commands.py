@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from ppo_top.cli.options import (
     EXIT_ERROR,
@@ -199,6 +199,21 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, width=columns - 2)
 
 
+class CommandParser(argparse.ArgumentParser):
+    """Names the option that was probably meant, where there is none of the name given."""
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message to stderr; exit code 2."""
+        unknown = message.startswith("unrecognized arguments: ")
+        for word in message.split()[2:] if unknown else ():
+            option, _, _ = word.partition("=")
+            from difflib import get_close_matches
+
+            for near in get_close_matches(option, self._option_string_actions, 1):
+                message += f"; did you mean {near}?"
+        super().error(message)
+
+
 def make_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
     """The argument parser of a command and the function that runs it.
 
@@ -206,7 +221,7 @@ def make_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:
     """
     add_options, description, _ = COMMANDS[name]
     main = name == "watch"
-    parser = argparse.ArgumentParser(
+    parser = CommandParser(
         prog="ppo-top" if main else f"ppo-top {name}",
         usage="ppo-top [OPTION ...] [PATH ...]\n       ppo-top COMMAND ..." if main else None,
         description=OVERVIEW if main else description,

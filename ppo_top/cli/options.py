@@ -146,6 +146,15 @@ def ask_for_paste() -> None:
         print("ppo-top: paste a log here, then press Ctrl-D on a line of its own", file=sys.stderr)
 
 
+def _place_beside(output: str, paths: Sequence[Path]) -> str:
+    """A place for a file beside one of the directories with logs: `, such as ../report.html`."""
+    for path in paths:
+        beside = os.path.relpath(path.absolute().parent / Path(output).name)
+        if not lies_among(beside, paths):
+            return f", such as {beside}"
+    return ""
+
+
 def refuse_among_logs(output: str, paths: Sequence[Path]) -> None:
     """UsageError if the file to write lies among the logs, or in no directory."""
     if output == STDOUT:
@@ -153,7 +162,8 @@ def refuse_among_logs(output: str, paths: Sequence[Path]) -> None:
     if not output:
         raise UsageError("an empty FILE to write: is a variable of the shell unset?")
     if lies_among(output, paths):
-        raise UsageError(f"{output}: lies among the logs; give another directory")
+        why = "lies among the logs; give another directory"
+        raise UsageError(f"{output}: {why}{_place_beside(output, paths)}")
     if not is_folder(Path(output).parent):
         raise UsageError(f"{output}: no such directory")
 

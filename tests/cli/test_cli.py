@@ -199,6 +199,19 @@ def test_an_old_encoding_gets_ascii_symbols(command: str, encoding: str) -> None
         assert said.stdout.startswith(b"X torch_cartpole_lr")
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"), [("--fromat", "--format"), ("--fail_on=crit", "--fail-on"), ("--zz", "")]
+)
+def test_a_misspelt_option_names_the_one_that_is_meant(
+    given: str, meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the last line of the message; nothing is guessed where nothing is near."""
+    with pytest.raises(SystemExit):
+        main(["check", ".", given])
+    hint = f"; did you mean {meant}?" if meant else ""
+    assert capsys.readouterr().err.endswith(f"unrecognized arguments: {given}{hint}\n")
+
+
 def test_a_misspelt_command_is_not_waited_for_as_a_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
