@@ -45,6 +45,7 @@ class PpoTop(BaseApp):
     def on_key_pressed(self, message: KeyPressed) -> None:
         """Run the key's action, or edit the line that is being typed."""
         self.prioritise_input()
+        news = self._note_input()
         if self.ui_state.line_input is not None:
             before = self.ui_state.toast
             if not self.ui_state.line_input.press_key(message.key, message.character):
@@ -56,7 +57,15 @@ class PpoTop(BaseApp):
             if key is not None:
                 self.ui_state.toast = ""
                 self.perform_action(key.action, self.key_repeat.step_count(message.key))
+        if news and not self.ui_state.toast:
+            self.show_toast(news)
         self.draw(allow_stale=True)
+
+    def _note_input(self) -> str:
+        """The user is here; what happened before that."""
+        news = self.ui_state.news()
+        self.ui_state.note_input()
+        return news
 
     def perform_action(self, action: str, times: int = 1) -> None:
         """Run an action of the key table."""
@@ -168,6 +177,7 @@ class PpoTop(BaseApp):
 
     def on_click(self, event: events.Click) -> None:
         """Act on the smallest region under the mouse."""
+        self._note_input()
         found = [
             hit
             for hit in self.click_regions

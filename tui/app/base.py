@@ -23,6 +23,7 @@ from ppo_top.tui.app.notifications import Notifier
 from ppo_top.tui.app.reader_thread import ReaderThread, loading_progress
 from ppo_top.tui.app.screen import MainScreen, PollArrived
 from ppo_top.tui.app.signals import install_signal_handlers
+from ppo_top.tui.state.absence import last_words
 from ppo_top.tui.state.ui_state import UiState
 
 if TYPE_CHECKING:
@@ -143,12 +144,12 @@ class BaseApp(DrawingApp):
         """Apply what was read and start judging it."""
         ui, result = self.ui_state, message.result
         self._is_reading = result.more
-        before = {id_: run.name for id_, run in ui.session.runs.items()} if result.removed else {}
+        before = ui.listed_runs() if result.removed else []
         ui.session.apply(result)
-        gone = [name for id_, name in before.items() if id_ not in ui.session.runs]
-        if gone:
-            what = clean(gone[0]) if len(gone) == 1 else plural(len(gone), "run")
+        if gone := [listed for listed in before if listed.id not in ui.session.runs]:
+            what = clean(gone[0].name) if len(gone) == 1 else plural(len(gone), "run")
             self.show_toast(f"Gone: {what} (all logs were deleted)")
+            ui.gone = [*(last_words(listed, ui.clock()) for listed in gone), *ui.gone]
         left = result.total_bytes - result.read_bytes
         if ui.loading is not None or (result.more and left > MIN_SHOWN_BYTES):
             ui.loading = loading_progress(result, ui.session.runs.values())
@@ -229,6 +230,7 @@ class BaseApp(DrawingApp):
             self._draw_after(0.0)
         self.notifier.set_title(ui.title_text())
         if first:
+            ui.note_input()
             self._remember()
 
     def _remember(self) -> None:

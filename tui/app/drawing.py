@@ -122,7 +122,7 @@ class DrawingApp(App[int]):
         if ui.run is None and self._read_to_end:
             empty = (PassedOver(path, NO_METRICS) for path in ui.session.unassigned_paths())
             passed_over = *ui.session.passed_over, *passed_over_lines(empty)
-            ui.why_nothing = first_reasons([*reader.why_nothing, *passed_over])
+            ui.why_nothing = first_reasons([*ui.gone, *reader.why_nothing, *passed_over])
 
     def _awaits_replay(self) -> bool:
         ui = self.ui_state

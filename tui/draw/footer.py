@@ -76,6 +76,8 @@ def draw_footer(snap: Snapshot, cells: int) -> ScreenBlock:
     """The footer; its keys can be clicked."""
     if snap.prompt is not None:
         return ScreenBlock([_prompt(snap, snap.prompt, cells)])
+    if snap.news and not snap.toast:
+        return _news(snap, cells)
     if snap.alerts and not snap.toast:
         return _alert(snap, cells)
     if snap.toast:
@@ -89,6 +91,11 @@ def draw_footer(snap: Snapshot, cells: int) -> ScreenBlock:
         hits.append(ClickRegion(width(row), 0, width(part) - 2, 1, "key", key.action))
         row = (*row, *part)
     return ScreenBlock([row], hits)
+
+
+def _news(snap: Snapshot, cells: int) -> ScreenBlock:
+    """What happened while the user was away, until a key is pressed."""
+    return ScreenBlock([line((" " + shorten(clean(snap.news), cells - 1), "key"))])
 
 
 def _alert(snap: Snapshot, cells: int) -> ScreenBlock:

@@ -131,7 +131,7 @@ def _side_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBl
     block.lines.append(past_banner(snap, cells) or loading_bar(snap, cells) or status)
     _add_help_hint(block.lines, cells)
     left = rows - len(block.lines)
-    needs_footer = snap.prompt is not None or snap.toast or snap.alerts
+    needs_footer = snap.prompt is not None or snap.toast or snap.news or snap.alerts
     block.append_block(_values(snap, cells, left - 1 if needs_footer else left))
     listed = frozenset(row.concept for row in rows_to_show(view, left))
     if needs_footer:

@@ -205,6 +205,8 @@ class Snapshot:
     metrics: MetricChoice = field(default_factory=MetricChoice)
     loading: LoadingProgress | None = None
     toast: str = ""
+    news: str = ""
+    """What happened while the user was away."""
     alerts: Sequence[str] = ()
     """What became critical elsewhere, the newest last."""
     waiting_text: str = ""

@@ -45,6 +45,7 @@ def take_snapshot(ui: UiState) -> Snapshot:
         run_order=ui.run_list.order,
         loading=ui.loading,
         toast=ui.toast,
+        news=ui.news(),
         alerts=[text for run_id, text in ui.alerts.items() if run_id in ui.session.runs],
         waiting_text=ui.waiting_text,
         why_nothing=ui.why_nothing,

@@ -17,6 +17,7 @@ from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.text.format import plural
 from ppo_top.tui import Replay
 from ppo_top.tui.graphics.symbols import UNICODE_SYMBOLS, Symbols
+from ppo_top.tui.state.absence import Absence
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.cursor import Cursor, find_row
 from ppo_top.tui.state.line_input import KeyChoice, LineInput
@@ -99,6 +100,9 @@ class UiState:
     hidden_sections: frozenset[str] = frozenset()
     line_input: LineInput | KeyChoice | None = None
     toast: str = ""
+    absence: Absence = field(default_factory=Absence)
+    gone: list[str] = field(default_factory=list)
+    """What was known of runs whose logs were deleted, the newest first."""
     alerts: dict[str, str] = field(default_factory=dict)
     """Runs that became critical and were not looked at since -> what to say of each."""
     watching: str = ""
@@ -152,6 +156,17 @@ class UiState:
     def listed_runs(self) -> list[ListedRun]:
         """All runs as the list shows them."""
         return self.run_list.listed_runs(self.session, self.clock())
+
+    def note_input(self) -> None:
+        """A key was pressed: what has happened until now is no news."""
+        if not self.absence.is_noted(self.clock()):
+            self.absence.note_input(self.clock(), self.listed_runs())
+
+    def news(self) -> str:
+        """What happened while no key was pressed; nothing of that in a replay."""
+        if self.replay is not None or not self.absence.is_long(self.clock()):
+            return ""
+        return self.absence.summary(self.clock(), self.listed_runs())
 
     def row_of(self, run: Run) -> int | None:
         """The row at which a run is shown (None: its end); in a replay, by the cursor's time."""

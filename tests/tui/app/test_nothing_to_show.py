@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui.app import nothing_found
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.state.ui_state import WAITING_TEXT, UiState
-from tests.support.screens import write_unhealthy_run
+from tests.support.screens import FakeClock, write_unhealthy_run
 from tests.tui.app.test_eviction import screen, until
 
 
@@ -98,3 +99,42 @@ async def test_keys_are_answered_while_a_file_system_does_not_answer(
         await pilot.press("question_mark")
         await until(lambda: "Symbols" in screen(app) or "Esc" in screen(app))
         answered.set()
+
+
+async def test_the_last_run_that_was_deleted_is_remembered_on_the_empty_page(
+    tmp_path: Path,
+) -> None:
+    """Who looked elsewhere for some seconds still sees what it was, and that it is gone."""
+    log = tmp_path / "runs" / "a" / "progress.csv"
+    write_unhealthy_run(log)
+    app = make_app(tmp_path / "runs")
+    async with app.run_test(size=(160, 24)) as pilot:
+        await until(lambda: "Update KL" in screen(app))
+        log.unlink()
+        await until(lambda: "Looking for logs" in screen(app))
+        await pilot.press("question_mark")
+        await pilot.press("escape")
+        assert "Gone: a" not in screen(app)  # any key closes that
+        assert "a: its logs were deleted at " in screen(app)
+        assert "it was crit (" in screen(app) and "last step 81,920" in screen(app)
+
+
+@pytest.mark.parametrize("size", [(160, 24), (60, 20), (40, 15)])
+async def test_who_comes_back_is_told_what_happened(tmp_path: Path, size: tuple[int, int]) -> None:
+    """At every size, until a key is pressed, and some seconds longer."""
+    write_unhealthy_run(tmp_path / "runs" / "a" / "progress.csv", broken_from=99)
+    app = make_app(tmp_path / "runs")
+    app.ui_state.clock = clock = FakeClock(time.time())
+    async with app.run_test(size=size) as pilot:
+        await until(lambda: app.notifier_ready)
+        write_unhealthy_run(tmp_path / "runs" / "b" / "progress.csv")
+        await until(lambda: len(app.ui_state.session.runs) == 2 and "Since" not in screen(app))
+        await until(lambda: any(each.verdict == "crit" for each in app.ui_state.listed_runs()))
+        clock.now += 7200.0
+        app.ui_state.toast = ""  # what is told for some seconds
+        app.draw()
+        assert "(2 h): 1 turned red (b)" in screen(app)
+        await pilot.press("right")
+        assert "(2 h): 1 turned red (b)" in screen(app)
+        await pilot.press("right")
+        assert "(2 h)" not in screen(app)
