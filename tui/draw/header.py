@@ -73,10 +73,11 @@ def past_banner(snap: Snapshot, cells: int) -> StyledLine:
 
 
 def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
-    """Counts by verdict and state: `✗ 1 crit`, `▲ 2 watch`, `2 live`, `3 finished`, `1 died`."""
+    """Counts by verdict and state: `✗ 1 crit`, `▲ 2 watch`, `2 live`, `3 finished`, `1 died`.
+
+    They are those of all runs, also where a filter hides some: no trouble is hidden by it.
+    """
     sums = []
-    if counts.shown < counts.total:
-        sums.append(line((f"{count(counts.shown)} of {count(counts.total)} shown", "match")))
     for verdict, amount in counts.verdicts.items():
         if verdict.is_trouble:
             mark = symbols.status[verdict.status]
@@ -91,7 +92,11 @@ def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
     ):
         if amount:
             sums.append(line((f"{amount} {state}", style)))
-    return sums or [line((plural(counts.total, "run"), "dim"))]
+    sums = sums or [line((plural(counts.total, "run"), "dim"))]
+    if counts.shown < counts.total:
+        shown = line((f"{count(counts.shown)} of {count(counts.total)} shown", "match"))
+        return [shown, (("in all ", "dim"), *sums[0]), *sums[1:]]
+    return sums
 
 
 def state_line(view: RunView, symbols: Symbols) -> StyledLine:
@@ -183,7 +188,8 @@ def loading_bar(snap: Snapshot, cells: int) -> StyledLine:
     if loading is None or not loading.total_bytes:
         return ()
     done, total = loading.read_bytes, loading.total_bytes
-    text = f" reading {done / 1e6:,.1f} of {total / 1e6:,.1f} MB "
+    size, unit, fmt = (1e6, "MB", ",.1f") if total >= 1e6 else (1e3, "kB", ",.0f")
+    text = f" reading {done / size:{fmt}} of {total / size:{fmt}} {unit} "
     if done >= total and loading.total_runs:
         done, total = loading.judged_runs, loading.total_runs
         text = f" verdicts {count(done)} of {count(total)} "

@@ -113,15 +113,15 @@ def _title(snap: Snapshot, columns: RunTableWidths, cells: int) -> StyledLine:
     amount = sum(entry.seeds for entry in snap.entries)
     title = line((" Runs", "title"), (f"  {count(amount)}" if amount else "", "dim"))
     state = snap.playback_state
+    order = (f" by {snap.run_order}", "dim")
+    room = columns.name + 3 if any(columns[1:5]) else cells
     if snap.filter:
         pattern = shorten(f"/{clean(snap.filter)}", cells - 8)
         title = line((" Runs", "title"), "  ", (pattern, "match"))
-    elif state is not None and state.replay and not state.one_by_one and len(snap.entries) > 1:
+    if state is not None and state.replay and not state.one_by_one and len(snap.entries) > 1:
         title = (*title, (" (at replay time)", "dim"))
-    else:
-        order = (f" by {snap.run_order}", "dim")
-        room = columns.name + 3 if any(columns[1:5]) else cells
-        title = (*title, order) if width((*title, order)) <= room else title
+    elif width((*title, order)) <= room:
+        title = (*title, order)
     heads = [
         ("  finding".ljust(columns.finding), columns.finding),
         ("since".rjust(columns.since), columns.since),

@@ -191,7 +191,8 @@ async def test_the_filter_narrows_while_it_is_typed(app: RecordingApp) -> None:
         assert "no matching run" in screen(app)
         await press(pilot, "backspace", "enter")
         assert app.ui_state.run_list.filter == "om"
-        assert "1 of 2 shown" in screen(app)
+        assert "1 of 2 shown · in all ✗ 1 crit" in screen(app)  # the one that is hidden, too
+        assert "/om by severity" in screen(app)
         await press(pilot, "slash", "x", "escape")
         assert app.ui_state.run_list.filter == "om"
         await press(pilot, "escape")

@@ -180,6 +180,8 @@ def test_what_is_still_to_be_read_is_a_bar(sick: UiState, size: tuple[int, int])
     shown = drawn_text(sick, *size)
     bars = [row for row in shown if "25.0 of 100.0 MB" in row]
     assert len(bars) == 1
+    sick.loading = LoadingProgress(3_000, 12_000)
+    assert any("reading 3 of 12 kB" in row for row in drawn_text(sick, *size))
     assert 0.2 < bars[0].count("█") / (bars[0].count("█") + bars[0].count("░")) < 0.3
 
 

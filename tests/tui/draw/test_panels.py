@@ -125,6 +125,19 @@ def test_a_row_of_panels_has_a_line_of_steps(make_ui_state: MakeUiState) -> None
     assert ticks.index("40k") + 1 == pytest.approx(row_of_40k / 40 * 60, abs=1)
 
 
+def test_steps_between_rows_stand_between_them(sick: UiState) -> None:
+    """Of an update every 2,048 steps none ends at 5k: ticks are as far apart as their steps."""
+    _, view = snapshot_of(sick)
+    assert view.timeline.steps[:9][-1] == 18_432
+    text = step_axis(view.timeline, 8, 9 / 36, 36)
+    assert text.split() == ["5k", "10k", "15k"]
+    middles = [text.index(tick) + len(tick) / 2 for tick in text.split()]
+    of_row = 36 / 9
+    assert middles == pytest.approx(
+        [(step / 2048 - 0.5) * of_row for step in (5e3, 1e4, 1.5e4)], abs=1
+    )
+
+
 def test_steps_never_overlap_or_leave_the_axis(make_ui_state: MakeUiState) -> None:
     """At any width."""
     _, view = snapshot_of(make_ui_state(DEMO_LOGS / SICK_RUN))

@@ -17,20 +17,23 @@ TICK_CELLS = 9
 def step_axis(
     timeline: Timeline, row: int, rows_per_cell: float, cells: int, first: int = 0
 ) -> str:
-    """The steps 1, 2 or 5 times a power of ten from row `first` on, each above its row's cell.
+    """The steps 1, 2 or 5 times a power of ten from row `first` on, each below its row's middle.
 
-    A run that counts no steps has an empty axis.
+    One between the steps of two rows stands between these. A run that counts no steps has an empty
+    axis.
     """
     steps = timeline.steps
     low, high = steps[first], steps[row]
     if high <= low:
         return ""
-    return _ticks_at(
-        float(low),
-        float(high),
-        cells,
-        lambda tick: (bisect_left(steps, tick, first, row + 1) - first) / rows_per_cell,
-    )
+
+    def cell_of(tick: float) -> float:
+        after = bisect_left(steps, tick, first, row + 1)
+        gap = steps[after] - steps[max(after - 1, first)]
+        back = min((steps[after] - tick) / gap, 1.0) if gap > 0 else 0.0  # a resumed run may repeat
+        return (after - first + 0.5 - back) / rows_per_cell
+
+    return _ticks_at(float(low), float(high), cells, cell_of)
 
 
 class StepRange(NamedTuple):
