@@ -14,6 +14,7 @@ from operator import itemgetter
 from ppo_top import __version__
 from ppo_top.model import NO_STEP, Axis, ConfigValue, Finding, Severity, Status
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.output.reports.compared_chart import ComparedCurve, compared_chart, compared_curve
 from ppo_top.output.reports.svg_chart import svg_chart
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.run import Run
@@ -72,6 +73,11 @@ font:9px system-ui,sans-serif;paint-order:stroke;stroke:var(--card);stroke-width
 svg path{fill:none;stroke:currentColor;stroke-width:1.2;vector-effect:non-scaling-stroke}
 svg path.limit{color:var(--dim);stroke-dasharray:4 3}svg path.ok,svg path.info{color:var(--info)}
 svg path.range{fill:currentColor;fill-opacity:.25;stroke-width:.5;stroke-opacity:.4}
+.runs{display:flex;flex-wrap:wrap;gap:.1rem 1.2rem;list-style:none;margin:.3rem 0;padding:0;
+font-size:.85rem}.runs li::before{content:"\2501\2501 ";color:var(--run)}
+.run0{--run:#0b84d8}.run1{--run:#d1660a}.run2{--run:#1a9850}.run3{--run:#b5459b}.run4{--run:#8a7a00}
+.run5{--run:#d6336c}.run6{--run:#0f9aa8}.run7{--run:#7b61d1}.run8{--run:#8c564b}.run9{--run:#808890}
+svg [class^=run]{color:var(--run);stroke-width:1.6}
 svg path.dot{stroke-width:5;stroke-linecap:round}
 details{margin:.4rem 0}summary{cursor:pointer;color:var(--dim)}
 @media print{figure,tr,.verdict,h3{break-inside:avoid}h3{break-after:avoid}}
@@ -91,6 +97,7 @@ class RunPage(NamedTuple):
     order: tuple[int, str]
     row: str
     section: str
+    curve: ComparedCurve | None
 
 
 def html_report(runs: Iterable[Run], now: float, *, with_settings: bool = False) -> str:
@@ -110,6 +117,7 @@ def html_report(runs: Iterable[Run], now: float, *, with_settings: bool = False)
         body.append(f'<p class="dim">{plural(len(pages), "run")}{left}</p>')
         heads = ("", "run", "verdict", "state", "step", "finding")
         body.append(_table(heads, [page.row for page in shown]))
+        body.append(compared_chart([page.curve for page in shown if page.curve is not None]))
     body += [page.section for page in shown]
     body.append(f'<p class="dim">Written by ppo-top {__version__}.</p>')
     return (
@@ -156,7 +164,7 @@ def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> R
         _settings(view.config) if with_settings else "",
     ]
     order = (-view.verdict.rank, view.name)
-    return RunPage(order, row, f"<section>{''.join(parts)}</section>")
+    return RunPage(order, row, f"<section>{''.join(parts)}</section>", compared_curve(run))
 
 
 def _verdict(run: Run, view: RunView, status: Status) -> str:

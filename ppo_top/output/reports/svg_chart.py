@@ -59,17 +59,17 @@ def svg_chart(drawn: PanelTrack, timeline: Timeline, row: int) -> str:
     if not known:
         return ""
     limits = list(_near_limits(drawn.band, known))
-    frame = _Frame(len(pairs), *_value_axis(known, limits))
+    frame = _Frame(len(pairs), *value_axis(known, limits))
     statuses = column_statuses(starts, pairs, drawn.band, drawn.troubled)
     steps = timeline.steps
     parts = [
         *_limit_lines(frame, limits),
-        *_pieces(frame, pairs, _means(track, starts, row), statuses),
+        *_pieces(frame, pairs, column_means(track, starts, row), statuses),
         *_limit_labels(frame, limits, drawn.fmt),
-        _label(LEFT - 4, TOP + 6, format_metric_value(frame.high, drawn.fmt), "end"),
-        _label(LEFT - 4, HEIGHT - BOTTOM, format_metric_value(frame.low, drawn.fmt), "end"),
-        _label(LEFT, HEIGHT - 3, compact(steps[0]), "start"),
-        _label(WIDTH - RIGHT, HEIGHT - 3, compact(steps[row]), "end"),
+        label(LEFT - 4, TOP + 6, format_metric_value(frame.high, drawn.fmt), "end"),
+        label(LEFT - 4, HEIGHT - BOTTOM, format_metric_value(frame.low, drawn.fmt), "end"),
+        label(LEFT, HEIGHT - 3, compact(steps[0]), "start"),
+        label(WIDTH - RIGHT, HEIGHT - 3, compact(steps[row]), "end"),
     ]
     title = escape(clean(f"{drawn.label}: {format_metric_value(drawn.newest_value, drawn.fmt)}"))
     return (
@@ -87,9 +87,10 @@ def _near_limits(band: Band | None, known: Sequence[tuple[float, float]]) -> Ite
             yield limit
 
 
-def _value_axis(
+def value_axis(
     known: Sequence[tuple[float, float]], limits: Sequence[float]
 ) -> tuple[float, float]:
+    """The lowest and the highest value drawn."""
     low = min([*(low for low, _ in known), *limits])
     high = max([*(high for _, high in known), *limits])
     if high > low:
@@ -98,7 +99,7 @@ def _value_axis(
     return low - space, high + space
 
 
-def _means(track: Track, starts: Sequence[int], row: int) -> list[float]:
+def column_means(track: Track, starts: Sequence[int], row: int) -> list[float]:
     """The mean of the finite values of each column; NaN where it has none."""
     ends = [bisect_left(track.rows, start) for start in (*starts, row + 1)]
     return [_finite_mean(track.values[first:last]) for first, last in pairwise(ends)]
@@ -120,7 +121,7 @@ def _limit_lines(frame: _Frame, limits: Sequence[float]) -> Iterator[str]:
 def _limit_labels(frame: _Frame, limits: Sequence[float], fmt: str) -> Iterator[str]:
     for limit in limits:
         y = float(frame.y(limit)) - 2
-        yield _label(WIDTH - RIGHT, y, f"limit {format_metric_value(limit, fmt)}", "end")
+        yield label(WIDTH - RIGHT, y, f"limit {format_metric_value(limit, fmt)}", "end")
 
 
 def _pieces(
@@ -154,5 +155,6 @@ def _pieces(
         before = columns[-1]
 
 
-def _label(x: float, y: float, text: str, anchor: str) -> str:
+def label(x: float, y: float, text: str, anchor: str) -> str:
+    """A number of an axis, or the name of a limit."""
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'
