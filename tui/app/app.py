@@ -59,7 +59,7 @@ class PpoTop(BaseApp):
                 self.perform_action(key.action, self.key_repeat.step_count(message.key))
         if news and not self.ui_state.toast:
             self.show_toast(news)
-        self.draw(allow_stale=True)
+        self.draw_answer()
 
     def _note_input(self) -> str:
         """The user is here; what happened before that."""

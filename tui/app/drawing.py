@@ -28,6 +28,9 @@ from ppo_top.tui.state.ui_state import READING_TEXT, UiState
 KEY_RETRY_S = 0.02
 """Delay before retrying work that yielded to a key."""
 
+ANSWER_PAUSE_S = 0.1
+"""Keys that come faster are answered together this often."""
+
 
 class DrawingApp(App[int]):
     """Draws the `UiState` on the canvas."""
@@ -46,6 +49,7 @@ class DrawingApp(App[int]):
         self.playback = Playback(self)
         self.draw_pace = DrawPace()
         self._timer: asyncio.TimerHandle | None = None
+        self._answer: asyncio.TimerHandle | None = None
         self._read_to_end = self._is_reading = self._replay_began = False
         self._toast_time = 0.0
         self._drawn_at = 0.0
@@ -63,6 +67,20 @@ class DrawingApp(App[int]):
         if self._timer is None:
             self._timer = self.call_after_delay(delay, self._draw_or_yield)
 
+    def draw_answer(self) -> None:
+        """Draw what a key has done: at once, or once for the keys that wait already.
+
+        One that is held down repeats faster than a large screen is drawn.
+        """
+        if time.monotonic() - self._drawn_at >= ANSWER_PAUSE_S:
+            self.draw(allow_stale=True)
+        elif self._answer is None:
+            self._answer = self.call_after_delay(0.0, self._draw_answer)
+
+    def _draw_answer(self) -> None:
+        if self._answer is not None:  # nothing was drawn since
+            self.draw(allow_stale=True)
+
     def _draw_or_yield(self) -> None:
         """Draw new data, unless input comes first."""
         self._timer = None
@@ -76,9 +94,10 @@ class DrawingApp(App[int]):
 
         With `allow_stale`, the last view of a run that is still being judged may be reused.
         """
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        for waiting in (self._timer, self._answer):
+            if waiting is not None:
+                waiting.cancel()
+        self._timer = self._answer = None
         size = self.canvas.size
         if not size.width or not size.height:
             return

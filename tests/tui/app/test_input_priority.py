@@ -11,6 +11,7 @@ import signal
 import sys
 import termios
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,11 +22,16 @@ from textual.drivers.headless_driver import HeadlessDriver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Key, MouseMove
 
+from ppo_top.tui.app import drawing
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.app.driver import TerminalDriver
 from ppo_top.tui.app.input_priority import MAX_WORK_DELAY_S, RECENT_INPUT_S, InputPriority
+from ppo_top.tui.app.screen import KeyPressed
+from ppo_top.tui.state.snapshot import ScreenBlock
 from ppo_top.tui.state.ui_state import UiState
-from tests.support.screens import FakeClock
+from tests.support.screens import FakeClock, write_unhealthy_run
+from tests.tui.app.test_eviction import screen, until
+from tests.tui.app.test_nothing_to_show import make_app
 
 
 class RecordingDriver(TerminalDriver):
@@ -161,6 +167,34 @@ async def test_a_key_in_the_app_is_recorded(sick: UiState) -> None:
         assert not app.input_priority.is_input_recent
         await pilot.press("j")
         assert app.input_priority.is_input_recent
+
+
+async def test_keys_that_wait_are_answered_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A held arrow repeats faster than a large screen is drawn: the last one is seen."""
+    monkeypatch.setattr(drawing, "ANSWER_PAUSE_S", 60.0)
+    for number in range(30):
+        write_unhealthy_run(
+            tmp_path / "runs" / f"run-{number:02}" / "progress.csv", first_reward=number
+        )
+    app = make_app(tmp_path / "runs")
+    async with app.run_test(size=(140, 40)) as pilot:
+        await until(lambda: app.notifier_ready)
+        await pilot.press("t", "tab", "home")
+        await until(lambda: "run 1/30" in screen(app))
+        drawn: list[tuple[int, int]] = []
+        draw = app._draw_screen
+
+        def count(cells: int, rows: int) -> ScreenBlock:
+            drawn.append((cells, rows))
+            return draw(cells, rows)
+
+        monkeypatch.setattr(app, "_draw_screen", count)
+        for _ in range(20):
+            app.post_message(KeyPressed("down", None))
+        await until(lambda: "run 21/30" in screen(app))
+        assert len(drawn) < 8  # new data may be drawn, too
 
 
 def test_a_view_is_made_once(sick: UiState) -> None:
