@@ -78,6 +78,9 @@ def test_the_page_says_what_check_says(tmp_path: Path, capsys: pytest.CaptureFix
             said = finding[part] if isinstance(finding[part], list) else [finding[part]]
             assert all(" ".join(line.split()) in words for line in said), part
     assert all(row["healthy"] in words for row in run["checklist"])
+    crucial, others = words.partition("Crucial values")[2].split("Other values (")
+    assert "entropy" in crucial and "update counter" not in crucial
+    assert "update counter" in others
     charts = [attrs["aria-label"] or "" for name, attrs in page.elements if name == "svg"]
     assert len(charts) == len({each.partition(":")[0] for each in charts}) > 5
     red = [attrs for name, attrs in page.elements if name == "path" and attrs["class"] == "crit"]

@@ -29,7 +29,7 @@ from ppo_top.text.format import (
 )
 from ppo_top.text.marks import MARKS
 from ppo_top.text.secrets_in_text import is_secret, without_secrets
-from ppo_top.views.checklist import in_order_of_need
+from ppo_top.views.checklist import in_order_of_need, rows_on_screen
 from ppo_top.views.curves import PanelTrack
 from ppo_top.views.explanation import explain_verdict
 from ppo_top.views.run_view import CheckRow, OpenFinding, RunView, make_run_view
@@ -155,7 +155,6 @@ def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> R
         f'<h2 id="{anchor}">{_name(view.name)}</h2>',
         f'<p class="facts">{_text(" · ".join(facts))}</p>',
         _verdict(run, view, status),
-        "<h3>Crucial values</h3>",
         _checklist(view.checklist),
         _charts(view),
         "<h3>Findings</h3>" if view.open_findings else "",
@@ -211,11 +210,20 @@ def _resolved(findings: Sequence[Finding], axis: Axis) -> str:
 
 
 def _checklist(rows: Sequence[CheckRow]) -> str:
+    """Those that the screen lists, too; the others on demand."""
+    shown = rows_on_screen(rows)
+    known = {row.concept for row in shown}
+    others = [row for row in in_order_of_need(rows) if row.concept not in known]
+    more = f"<details><summary>Other values ({len(others)})</summary>{_values(others)}</details>"
+    return f"<h3>Crucial values</h3>{_values(shown)}{more if others else ''}"
+
+
+def _values(rows: Sequence[CheckRow]) -> str:
     cells = [
         f'<tr><td class="{row.status.value}">{MARKS[row.status]}</td><td>{_text(row.label)}</td>'
         f'<td class="number">{_text(row.text)}</td><td>{_text(healthy_text(row.healthy))}</td>'
         f'<td class="dim">{_text(row.extreme)}</td><td class="dim">{_text(row.note)}</td></tr>'
-        for row in in_order_of_need(rows)
+        for row in rows
     ]
     heads = ("", "metric", "now", "healthy", "extreme", "")
     return f'<div class="checklist">{_table(heads, cells)}</div>'
