@@ -176,9 +176,18 @@ def print_problem(err: TextIO, line: str) -> None:
 def _print_event(event: RunEvent, style: OutputStyle) -> None:
     line = json.dumps(event)
     if style.format == "text":
+        if only_moves(event):
+            return
         line = f"{time.strftime(TIME_FORMAT)} {event_line(event)}"
         line = coloured(line) if style.colour else line
     print(line, flush=True)
+
+
+def only_moves(event: RunEvent) -> bool:
+    """Whether a sign of one diagnosis is now that of a wider one: no news to a reader."""
+    was = event.get("was")
+    same = was is not None and was["severity"] == event["severity"]
+    return same and None not in (was["explained_by"], event["explained_by"])
 
 
 def event_line(event: RunEvent) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.output.follow import ChangeReporter, event_line
+from ppo_top.output.follow import ChangeReporter, event_line, only_moves
 from ppo_top.output.hook_runner import HookCall, HookRunner
 from ppo_top.output.hooks import Hooks
 from ppo_top.runs.pipeline import read_to_end
@@ -118,6 +118,28 @@ def test_a_changed_finding_says_what_has_changed(tmp_path: Path) -> None:
             said.add("alone")
             assert line.endswith(f": no longer part of {was['explained_by']}")
     assert said >= {"severity", "part"}
+
+
+def test_a_sign_that_moves_to_a_wider_diagnosis_has_no_line_of_text(tmp_path: Path) -> None:
+    """One fault is explained better and better; programs are told each time, readers once."""
+    lines = (DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2" / "stdout.log").read_text().splitlines(True)
+    log = tmp_path / "run" / "stdout.log"
+    log.parent.mkdir()
+    read, events = changes(tmp_path)
+    for end in range(15, len(lines) + 15, 15):
+        log.write_text("".join(lines[:end]))
+        read()
+    told = [each for each in events if each["event"] == "changed" and not only_moves(each)]
+    moved = [each for each in events if only_moves(each)]
+    assert told and moved
+    for event in moved:
+        assert event["was"]["explained_by"] and event["explained_by"]
+    for event in told:
+        was, now = event["was"], event
+        parted = None in (was["explained_by"], now["explained_by"])
+        assert parted or was["severity"] != now["severity"]
+    opened = [each for each in events if each["event"] == "opened"]
+    assert opened and not any(map(only_moves, opened))
 
 
 def test_a_finding_is_opened_once_and_before_what_is_part_of_it(tmp_path: Path) -> None:
