@@ -47,8 +47,10 @@ def _right(snap: Snapshot) -> StyledLine:
         lost = f"{clean(host)}{others}: no connection, {duration(seconds)}"
         return line((shorten(lost, MAX_LOST_CELLS), "warn"), " ")
     if snap.loading is not None:
-        share = 100 * snap.loading.read_bytes // max(snap.loading.total_bytes, 1)
-        return line((f"reading {share} %", "info"), " ")
+        doing, done, total = "reading", snap.loading.read_bytes, snap.loading.total_bytes
+        if done >= total and snap.loading.total_runs:
+            doing, done, total = "judging", snap.loading.judged_runs, snap.loading.total_runs
+        return line((f"{doing} {100 * done // max(total, 1)} %", "info"), " ")
     if snap.playback_state is not None and snap.view is not None and not snap.view.at_end:
         return line(("replay" if snap.playback_state.replay else "in the past", "restart"), " ")
     return position_text(snap)

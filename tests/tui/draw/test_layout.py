@@ -198,7 +198,9 @@ def test_what_was_read_and_is_not_judged_yet_is_a_bar_too(
 ) -> None:
     """Until then the counts of sick runs are too low."""
     sick.loading = LoadingProgress(10**8, 10**8, judged_runs=250, total_runs=1_000)
-    (bar,) = (row for row in drawn_text(sick, *size) if "verdicts 250 of 1,000" in row)
+    shown = drawn_text(sick, *size)
+    assert shown[0].endswith("judging 25 % ") == (size[1] > 15)
+    (bar,) = (row for row in shown if "verdicts 250 of 1,000" in row)
     assert 0.2 < bar.count("█") / (bar.count("█") + bar.count("░")) < 0.3
 
 
