@@ -185,9 +185,9 @@ def _print_event(event: RunEvent, style: OutputStyle) -> None:
 
 def only_moves(event: RunEvent) -> bool:
     """Whether a sign of one diagnosis is now that of a wider one: no news to a reader."""
-    was = event.get("was")
-    same = was is not None and was["severity"] == event["severity"]
-    return same and None not in (was["explained_by"], event["explained_by"])
+    was = event.get("was", {})
+    same = was.get("severity") == event.get("severity")
+    return same and None not in (was.get("explained_by"), event.get("explained_by"))
 
 
 def event_line(event: RunEvent) -> str:
