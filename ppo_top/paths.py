@@ -102,6 +102,10 @@ def _is_covered_by(folder: str, path: str) -> bool:
     return SKIPPED_FOLDERS.isdisjoint(path[len(folder) :].split("/"))
 
 
+NO_HOME = Path("/nonexistent")
+"""The home of users that are to have none, as Debian has it."""
+
+
 def config_directory(environ: Mapping[str, str] = os.environ) -> Path:
     """Where the user's own settings are (XDG base directories)."""
     return _xdg(environ, "XDG_CONFIG_HOME", ".config")
@@ -121,5 +125,25 @@ def cache_directory(environ: Mapping[str, str] = os.environ) -> Path:
 def _xdg(environ: Mapping[str, str], name: str, below_home: str) -> Path:
     base = Path(environ.get(name) or ".")
     if not base.is_absolute():  # the specification: relative paths are to be ignored
-        base = Path(environ.get("HOME") or Path.home(), below_home)
+        base = _home(environ) / below_home
     return base / "ppo-top"
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    try:
+        return Path(environ.get("HOME") or Path.home())
+    except RuntimeError:  # a container's user need not be known to it
+        return NO_HOME
+
+
+def make_own_directory(
+    folder: Path, mode: int = 0o777, environ: Mapping[str, str] = os.environ
+) -> None:
+    """Make a directory of ours; OSError if that cannot be.
+
+    A home that is not there is not made: whose home is `/nonexistent` is to have none.
+    """
+    home = _home(environ)
+    if home in folder.parents and not is_folder(home):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(home))
+    folder.mkdir(parents=True, mode=mode, exist_ok=True)

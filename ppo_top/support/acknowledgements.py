@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ppo_top.paths import is_file, lies_among, state_directory
+from ppo_top.paths import is_file, lies_among, make_own_directory, state_directory
 
 ACKNOWLEDGEMENTS_FILE = "acknowledged.json"
 NoteKey = tuple[str, str, int | None]
@@ -125,7 +125,7 @@ class Acknowledgements:
         entries = [asdict(note) for note in self.notes[-MAX_ACKNOWLEDGEMENTS:]]
         fresh = self.path.with_suffix(f".{os.getpid()}.tmp")
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            make_own_directory(self.path.parent)
             fresh.write_text(json.dumps(entries, indent=1), encoding="utf-8")
             fresh.replace(self.path)
             self._unwritten.clear()

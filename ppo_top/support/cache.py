@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ppo_top import __version__
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.paths import cache_directory, is_file, lies_among
+from ppo_top.paths import cache_directory, is_file, lies_among, make_own_directory
 
 if TYPE_CHECKING:  # loaded where there is a database to open
     import sqlite3
@@ -139,7 +139,7 @@ class Cache:
         if not self.is_on:
             return False
         try:
-            self.path.parent.mkdir(parents=True, mode=0o700, exist_ok=True)
+            make_own_directory(self.path.parent, 0o700)
             if stat.S_IMODE(self.path.parent.stat().st_mode) != 0o700:
                 self.path.parent.chmod(0o700)
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))

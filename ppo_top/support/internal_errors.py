@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ppo_top import __version__
-from ppo_top.paths import is_file, lies_among, state_directory
+from ppo_top.paths import is_file, lies_among, make_own_directory, state_directory
 
 ERROR_LOG_NAME = "errors.log"
 MAX_ERROR_LOG_BYTES = 256 * 1024
@@ -71,7 +71,7 @@ def _write_report(text: str, path: Path) -> str:
 
 
 def _append(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_own_directory(path.parent)
     fresh = is_file(path) and path.stat().st_size > MAX_ERROR_LOG_BYTES
     with open(path, "w" if fresh else "a", encoding="utf-8", errors="backslashreplace") as file:
         file.write(text)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from ppo_top.files.mirrors import shown_path
-from ppo_top.paths import is_file
+from ppo_top.paths import is_file, make_own_directory
 from ppo_top.tui import Replay
 from ppo_top.tui.app.alternate_screen import on_alternate_screen
 
@@ -180,7 +180,7 @@ def _first_toast(settings: Settings, acknowledgements: Path | None, hint: str) -
     if is_file(marker):
         return ""
     with suppress(OSError):
-        marker.parent.mkdir(parents=True, exist_ok=True)
+        make_own_directory(marker.parent)
         marker.touch()
     return hint
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ppo_top.files.mirrors import shown_path
-from ppo_top.paths import lies_among, state_directory
+from ppo_top.paths import lies_among, make_own_directory, state_directory
 from ppo_top.tui.state.chart_options import CHART_AXES, SMOOTHINGS
 from ppo_top.tui.state.run_list import RUN_ORDERS
 from ppo_top.tui.state.ui_state import SECTIONS, UiState
@@ -55,7 +55,7 @@ class RememberedView:
         with suppress(*UNREADABLE):
             views = {key: each for key, each in self._load().items() if key != self._key}
             kept = list({**views, self._key: view}.items())[-MAX_VIEWS:]
-            self._file.parent.mkdir(parents=True, exist_ok=True)
+            make_own_directory(self._file.parent)
             fresh = self._file.with_suffix(f".{os.getpid()}.tmp")
             handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(handle, "w", encoding="utf-8") as file:
