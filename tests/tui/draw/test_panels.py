@@ -125,6 +125,15 @@ def test_a_row_of_panels_has_a_line_of_steps(make_ui_state: MakeUiState) -> None
     assert ticks.index("40k") + 1 == pytest.approx(row_of_40k / 40 * 60, abs=1)
 
 
+def test_the_axis_of_a_share_ends_at_all_of_it(tmp_path: Path, make_ui_state: MakeUiState) -> None:
+    """A hundred per cent all the time is at the top, not below 110 %."""
+    rows = (f'{{"step": {n}, "reward": {n}, "success_rate": 1.0}}\n' for n in range(1, 30))
+    (tmp_path / "log.jsonl").write_text("".join(rows))
+    ui = make_ui_state(tmp_path / "log.jsonl")
+    panel = "\n".join(map(plain_text, cells_of_panel(ui, "success_rate", 60, 8)))
+    assert "100 %" in panel and "110 %" not in panel
+
+
 def test_steps_between_rows_stand_between_them(sick: UiState) -> None:
     """Of an update every 2,048 steps none ends at 5k: ticks are as far apart as their steps."""
     _, view = snapshot_of(sick)

@@ -35,7 +35,17 @@ def curve_scale(
     goal = HealthyRange(None, track.goal, "", "") if track.goal is not None else None
     metric = concept(track.track.concept)
     whole = metric.group in WHOLE_GROUPS or metric.fmt == "pct"  # a share has ends of its own
-    return choose_scale(samples, goal or track.healthy_range, whole=whole)
+    scale = choose_scale(samples, goal or track.healthy_range, whole=whole)
+    return within_share(scale, samples) if metric.fmt == "pct" else scale
+
+
+def within_share(scale: Scale, samples: Sequence[Extent]) -> Scale:
+    """The axis of a share: from none to all of it at most, unless a value says otherwise."""
+    lows = [each.low for each in samples if each.low is not None]
+    highs = [each.high for each in samples if each.high is not None]
+    low = max(scale.low, 0.0) if min(lows, default=0.0) >= 0.0 else scale.low
+    high = min(scale.high, 1.0) if max(highs, default=1.0) <= 1.0 else scale.high
+    return Scale(low, high) if low < high else scale
 
 
 def _samples_of_rows(snap: Snapshot, view: RunView, track: PanelTrack) -> Sequence[Extent]:
