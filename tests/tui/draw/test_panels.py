@@ -169,9 +169,12 @@ def test_a_band_on_the_scale_is_named(make_ui_state: MakeUiState) -> None:
     assert any(style.endswith("+band") for line in panel for _, style in line)
 
 
-def test_where_two_limits_share_a_row_the_nearer_one_is_named(make_ui_state: MakeUiState) -> None:
-    """KL of 0.7 on a scale up to 5: its limit of 0.1 says more than that of 0."""
-    panel = cells_of_panel(make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1"), "ref_kl_token", 30, 8)
+@pytest.mark.parametrize("wide", [30, 60, 120])
+def test_where_two_limits_share_a_row_the_nearer_one_is_named(
+    make_ui_state: MakeUiState, wide: int
+) -> None:
+    """KL of 0.7 on a scale up to 5: its limit of 0.1 says more than that of 0, also with room."""
+    panel = cells_of_panel(make_ui_state(DEMO_LOGS / "trl_grpo_lr1e-1"), "ref_kl_token", wide, 8)
     text = "\n".join(map(plain_text, panel))
     assert "limit 0.1" in text
     assert not re.search(r"limit 0(?!\.)", text)

@@ -99,7 +99,7 @@ def limit_texts(
 ) -> Iterator[PlotText]:
     """The healthy range by name: at its limit, or with an arrow where it is off the scale.
 
-    The limit that is nearer to the newest value comes first: there may be room for one only.
+    Of two limits in a row of the plot the one that is nearer to the newest value is named.
     """
     if track.healthy_range is None:
         return
@@ -109,7 +109,12 @@ def limit_texts(
     newest = track.newest_value
     if newest is not None and math.isfinite(newest):
         limits.sort(key=lambda each: abs(newest - each[0]))
+    taken = set[int]()
     for limit, sign in limits:
+        row = high - 1 - scale.level_of(limit, high)
+        if row in taken:
+            continue
+        taken.add(row)
         name = f"limit {format_metric_value(limit, track.fmt)}"
         text = name
         if shows_band and (low is None or top is None):
@@ -118,7 +123,7 @@ def limit_texts(
             text = f"{symbols.above_scale} {name}"
         elif limit < scale.low:
             text = f"{symbols.below_scale} {name}"
-        yield PlotText(text, high - 1 - scale.level_of(limit, high), "limit", name)
+        yield PlotText(text, row, "limit", name)
 
 
 def goal_text(
