@@ -67,6 +67,13 @@ FINGERPRINTS = [
     ("verl", "", ["actor/pg_loss", "response_length/clip_ratio"]),
     ("openrlhf", "", ["train/ppo_clip_ratio", "train/reward", "train/actor_lr"]),
     ("openrlhf", "", ["train/group_reward_std"]),
+    ("nemo-rl", "", ["train/reward", "train/gen_kl_error", "train/lr"]),
+    ("nemo-rl", "", ["Loss", "Generation KL Error", "Avg Reward"]),
+    ("nemo-rl", "DPO", ["train/preference_loss", "train/rewards_chosen_mean", "train/accuracy"]),
+    ("skyrl", "", ["reward/avg_raw_reward", "policy/policy_loss", "policy/policy_kl"]),
+    ("open-instruct", "", ["scores", "packed_ratio", "policy/clipfrac_avg", "val/ratio"]),
+    ("tinker-cookbook", "", ["env/all/reward/total", "optim/lr", "optim/entropy"]),
+    ("tinker-cookbook", "DPO", ["dpo_loss", "accuracy", "margin", "chosen_reward"]),
     ("spinning-up", "PPO", ["AverageEpRet", "ClipFrac"]),
     ("torchrl", "PPO", ["train/loss_objective", "train/kl_approx"]),
     ("torchrl-trainer", "PPO", ["r_training", "loss_objective", "loss_critic", "clip_fraction"]),
@@ -121,6 +128,7 @@ def test_families_say_whose_limits_apply() -> None:
     assert families["sb3"] == families["custom"] == families["rsl_rl"] == "on-policy"
     assert families["trl-legacy"] == families["trl-ppo"] == "rlhf"
     assert families["trl-grpo"] == families["verl"] == families["openrlhf"] == "grpo"
+    assert families["nemo-rl"] == families["skyrl"] == families["open-instruct"] == "grpo"
     assert UNKNOWN_TRAINER.family == "unknown"
 
 

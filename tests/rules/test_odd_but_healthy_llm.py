@@ -214,3 +214,16 @@ def test_a_learning_rate_below_the_printed_decimals_is_not_zero(decimals: int, m
     assert max((f.severity for f in about_rate), default=0) == most
     advice = " ".join(sentence for f in found for sentence in f.remedies)
     assert ("(0 now" in advice) is (decimals > 3)
+
+
+def test_a_share_that_is_printed_in_percent_has_few_decimals_too() -> None:
+    """6.2 %, divided by 100, is 0.062000000000000006."""
+    drawn = draw_rows({**RLHF_COLUMNS, "lr": 0.0}, 40)
+    printed = [
+        row._replace(
+            values={name: round(value, 3) for name, value in row.values.items()}
+            | {"clip_fraction": 0.01 * 6.2}
+        )
+        for row in drawn
+    ]
+    assert not [f for f in findings(profile("rlhf", "verl"), printed) if "learning-rate" in f.rule]

@@ -199,3 +199,10 @@ def test_a_fact_depends_on_this(why: str, fact: str, log: DrawnLog, other: Drawn
     """It holds where this is so, and does not in another log."""
     assert log.answer(fact), why
     assert other.answer(fact) is False
+
+
+@pytest.mark.parametrize("trainer", ["own-grpo", "slime", "trl-grpo"])
+def test_a_usual_rate_of_a_language_model_is_not_low(trainer: str) -> None:
+    """Most train with 1e-6, whether or not the trainer's default is known."""
+    assert DrawnLog({"lr": 1e-6}, GRPO, trainer=trainer).answer(LOW) is False
+    assert DrawnLog({"lr": 1e-9}, GRPO, trainer=trainer).answer(LOW) is True

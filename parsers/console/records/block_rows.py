@@ -11,9 +11,10 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _HEADING = lazy_pattern(
     r"\s*Learning iteration \d+/\d+\s*$|=== \[[^\]]{1,80}\] - METRICS STEP \d+ ==="
+    r"|\W{0,4}Training Results:\s*$"
 )
 _ROW = lazy_pattern(
-    rf"\s*+([A-Za-z/_][^:|{{}}\t]{{0,120}})(?::\s++|\t\s*+)({NUMBER_PATTERN})"
+    rf"\s*+(?:•\s)?([A-Za-z/_][^:|{{}}\t]{{0,120}})(?::\s++|\t\s*+)({NUMBER_PATTERN})"
     rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?"
     r"\s?(?:s|seconds|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
 )
@@ -29,8 +30,8 @@ _REST = lazy_pattern(
 
 
 def is_heading(text: str) -> bool:
-    """Whether a block of rsl_rl or torchforge begins: lines of a single pair follow."""
-    may_be = "Learning iteration" in text or " - METRICS STEP " in text
+    """Whether a block of rsl_rl, torchforge or NeMo-RL begins: lines of a single pair follow."""
+    may_be = "Learning iteration" in text or " - METRICS STEP " in text or "Results:" in text
     return may_be and _HEADING.match(text) is not None
 
 

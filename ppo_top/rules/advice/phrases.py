@@ -22,6 +22,8 @@ USUAL_RATES = {RLHF: "1e-6", GRPO: "1e-6", VALUE_BASED: "0.001", OFF_POLICY: "0.
 """What most trainers' own defaults are close to, where it is not PPO's 0.0003: TRL and verl for
 language models; Spinning Up, TD3's authors and SB3's TD3 for replay learners."""
 
+PPO_RATE = "0.0003"
+
 USUAL_BONUS = (0.001, 0.05)
 """Between these lie most entropy coefficients: 0.01 of PPO's paper, less for language models."""
 
@@ -57,7 +59,7 @@ def usual_rate(find: FindOption, facts: Facts, family: str) -> str:
     rate = find("learning_rate")
     if rate.default is not None:
         return f"raise {rate}"
-    return f"raise {rate:, to about {USUAL_RATES.get(family, '0.0003')}}"
+    return f"raise {rate:, to about {USUAL_RATES.get(family, PPO_RATE)}}"
 
 
 def low_exploration(find: FindOption, facts: Facts, family: str) -> str:

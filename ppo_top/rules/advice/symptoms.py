@@ -13,6 +13,7 @@ from ppo_top.catalogue import option_default
 from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, critic_loss, values_short
 from ppo_top.rules.advice.exploration_symptoms import EXPLORATION_FACTS
 from ppo_top.rules.advice.language_symptoms import LANGUAGE_FACTS
+from ppo_top.rules.advice.phrases import PPO_RATE, USUAL_RATES
 from ppo_top.rules.advice.setting_symptoms import SETTING_FACTS
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
@@ -47,14 +48,16 @@ LIMITS: Mapping[str, float] = {
 """Where each fact begins."""
 
 
-def _rate(run: JudgedRun) -> tuple[float, float | None] | None:
-    """The learning rate, and the trainer's default."""
+def _rate(run: JudgedRun) -> tuple[float, float] | None:
+    """The learning rate, and the trainer's default; where none is known, that of its family."""
     logged = run.histories.get("lr")
     rate = run.config_number("learning_rate") if logged is None else logged.last
     if rate is None or rate < 0.0 or "critic-rate" in run.facts:
         return None
     usual = option_default(run.trainer._replace(algo=run.profile.algo), "learning_rate")
-    return rate, float(usual) if isinstance(usual, (int, float)) else None
+    if not isinstance(usual, (int, float)):
+        usual = USUAL_RATES.get(run.family, PPO_RATE)
+    return rate, float(usual)
 
 
 def rate_high(run: JudgedRun) -> bool | None:
@@ -63,7 +66,7 @@ def rate_high(run: JudgedRun) -> bool | None:
     if found is None:
         return None
     rate, usual = found
-    far = usual is None or rate > LIMITS["rate_times"] * usual
+    far = rate > LIMITS["rate_times"] * usual
     return far and rate >= LIMITS["rate_high"] * (1 - 1e-6)
 
 
@@ -74,7 +77,7 @@ def rate_low(run: JudgedRun) -> bool | None:
         return None
     rate, usual = found
     low = (rate if history is None else history.high) <= LIMITS["rate_low"]
-    return low and (usual is None or rate <= LIMITS["rate_share"] * usual)
+    return low and rate <= LIMITS["rate_share"] * usual
 
 
 def rate_jumped(run: JudgedRun) -> bool | None:

@@ -38,9 +38,14 @@ def without_rounded_rate(values: Mapping[str, float]) -> Mapping[str, float]:
     fractions = [value for value in values.values() if math.isfinite(value) and value % 1.0]
     if len(fractions) < MIN_FRACTIONS:
         return values
-    if any(round(value, FEW_DECIMALS) != value for value in fractions):
+    if not all(_has_few_decimals(value) for value in fractions):
         return values
     return {concept: value for concept, value in values.items() if concept != "lr"}
+
+
+def _has_few_decimals(value: float) -> bool:
+    """Whether the value may have been printed so; one in percent was divided by 100 since."""
+    return math.isclose(round(value, FEW_DECIMALS), value, rel_tol=1e-9)
 
 
 def without_stand_ins(values: Mapping[str, float]) -> Mapping[str, float]:

@@ -2,10 +2,11 @@
 
 Made up after the sources: AReaL `areal/utils/stats_logger.py` and `stats_tracker`, slime
 `slime/backends/megatron_utils/model.py`, ROLL `roll/pipeline/rlvr/actor_worker.py`, prime-rl
-`src/prime_rl/trainer/rl/train.py`, torchforge `observability/metrics.py` (ConsoleBackend), NeMo-RL
-`algorithms/grpo.py`, trlX `trainer/accelerate_base_trainer.py`, minimind `trainer/train_ppo.py`,
-`trainer/train_grpo.py` and `trainer/train_dpo.py`, on-policy `runner/shared/mpe_runner.py`,
-ml-agents 0.8 `trainers/trainer.py`.
+`src/prime_rl/trainer/rl/train.py`, SkyRL `skyrl/train/utils/tracking.py`, torchforge
+`observability/metrics.py` (ConsoleBackend), NeMo-RL `algorithms/grpo.py`, trlX
+`trainer/accelerate_base_trainer.py`, minimind `trainer/train_ppo.py`, `trainer/train_grpo.py` and
+`trainer/train_dpo.py`, on-policy `runner/shared/mpe_runner.py`, ml-agents 0.8
+`trainers/trainer.py`.
 """
 
 from __future__ import annotations
@@ -117,10 +118,28 @@ CASES = {
         "========================= Step {n}/100 =========================\n"
         "\N{BAR CHART} Training Results:\n"
         "  \N{BULLET} Loss: 0.0123\n"
+        "  \N{BULLET} Generation KL Error: 0.0004\n"
         "  \N{BULLET} Avg Reward: 0.{n}\n"
         "  \N{BULLET} Mean Generation Length: 123.4567\n",
-        "",
+        "nemo-rl",
         "Avg Reward",
+        [1, 2, 3],
+    ),
+    "skyrl": PrintedUpdate(
+        "".join(
+            f"(skyrl_entrypoint pid=7) {line}\n"
+            for line in (
+                "2026-01-01 12:00:0{n}.200 | INFO     | skyrl.train.utils.tracking:log:160 - "
+                "Step {n}: ",
+                "{{'generate/avg_num_tokens': '301.2500',",
+                " 'policy/policy_loss': '-0.0012',",
+                " 'policy/policy_lr': '0.0000',",
+                " 'reward/avg_raw_reward': '0.{n}235',",
+                " 'trainer/global_step': {n}}}",
+            )
+        ),
+        "skyrl",
+        "reward/avg_raw_reward",
         [1, 2, 3],
     ),
     "torchforge": PrintedUpdate(
@@ -210,6 +229,23 @@ def test_every_value_of_a_block_and_of_a_row_is_read() -> None:
     areal = read("areal")
     assert areal.values("grpo_actor/entropy/avg") == [0.14] * 3
     assert areal.config["max_steps"] == 4670
+
+
+def test_skyrls_console_rounds_its_learning_rate_to_0() -> None:
+    """It prints four decimals, so that 0.0000 is no measurement."""
+    found = read("skyrl")
+    known = meaning(catalogue.identify(found.points), "policy/policy_lr")
+    assert found.values("policy/policy_lr") == [0.0] * 3
+    assert known is not None
+    assert (known.concept, known.zero_missing) == ("lr", True)
+
+
+def test_nemo_rl_prints_a_block_of_single_pairs() -> None:
+    """Each below "Training Results:", whatever its name, with the validation's in its own."""
+    found = read("nemo-rl")
+    assert found.values("Generation KL Error") == [0.0004] * 3
+    assert found.values("Mean Generation Length") == [123.4567] * 3
+    assert "Training Results" not in found.points
 
 
 def test_totals() -> None:
