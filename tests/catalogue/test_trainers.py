@@ -23,6 +23,8 @@ FINGERPRINTS = [
     ("trl-legacy", "PPO", ["env/reward_mean", "ppo/policy/clipfrac"]),
     ("trl-ppo", "PPO", ["train/policy/approxkl_avg", "train/objective/kl"]),
     ("trl-ppo", "PPO", ["policy/approxkl_avg", "eps"]),
+    ("trl-online-dpo", "DPO", ["train/objective/scores_margin", "train/objective/kl"]),
+    ("trl-online-dpo", "DPO", ["objective/rlhf_reward", "val/contain_eos_token", "logps/chosen"]),
     ("trl-grpo", "GRPO", ["train/completions/clipped_ratio", "train/reward"]),
     ("trl-grpo", "GRPO", ["completion_length", "reward", "reward_std"]),
     ("trl-async-grpo", "GRPO", ["train/completions/mean_length", "train/sample/staleness_mean"]),

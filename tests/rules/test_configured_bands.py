@@ -107,3 +107,26 @@ def test_a_metric_without_limits_has_no_range() -> None:
 def test_a_mean_of_nothing_is_no_fault(concept: str, value: float, status: Status) -> None:
     """A std of one sample is NaN; an infinity never is that."""
     assert colour(concept, value, Profile("sb3", "on-policy")) == status
+
+
+@pytest.mark.parametrize("concept", ["clip_fraction", "clip_low", "clip_high"])
+@pytest.mark.parametrize(
+    ("config", "usual"),
+    [
+        ({}, 0.1),
+        ({"importance_sampling_level": "token"}, 0.1),
+        ({"importance_sampling_level": "token", "clip_range": 0.0003}, 0.1),
+        ({"importance_sampling_level": "sequence"}, 0.5),
+        ({"importance_sampling_level": "gspo"}, 0.5),
+        ({"importance_sampling_level": True}, 0.5),
+        ({"clip_range": 0.2}, 0.1),
+        ({"clip_range": 0.0003}, 0.5),
+    ],
+)
+def test_many_whole_completions_are_clipped(
+    concept: str, config: dict[str, ConfigValue], usual: float
+) -> None:
+    """GSPO's clip range of 0.0003 for their ratios is reached by 15 % of them, by its paper."""
+    about = Profile("trl-grpo", "grpo", config)
+    colours = [colour(concept, usual * factor, about) for factor in (1 - NEAR, 1 + NEAR)]
+    assert colours == [Status.OK, Status.WATCH]

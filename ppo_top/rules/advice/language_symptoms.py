@@ -11,10 +11,12 @@ from collections.abc import Mapping
 from ppo_top.rules.advice.critic_symptoms import Fact
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.judged_run import JudgedRun
+from ppo_top.rules.engine.ranges import clips_sequences
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import LLM_FAMILIES
 
 LIMITS: Mapping[str, float] = {
+    "truncated": 0.5,
     "entropy_none": 0.01,  # nats a token
     "entropy_wide": 1.5,
     "drift_points": 10,
@@ -88,7 +90,7 @@ def much_clipped(run: JudgedRun) -> bool | None:
     """Many samples are outside the clip range."""
     sides = [run.histories.get(name) for name in ("clip_fraction", "clip_low", "clip_high")]
     known = [side for side in sides if side is not None]
-    if not known or run.family not in LLM_FAMILIES:
+    if not known or run.family not in LLM_FAMILIES or clips_sequences(run.profile):
         return None
     whole, *halves = (0.0 if side is None else side.level for side in sides)
     return max(whole, sum(halves)) > LIMITS["clipped"]
@@ -145,6 +147,26 @@ def completions_end(run: JudgedRun) -> bool | None:
     return history.high < LIMITS["cut_off"]
 
 
+def truncated(run: JudgedRun) -> bool | None:
+    """Most completions end at the length limit."""
+    history = run.histories.get("truncated_frac")
+    return None if history is None else history.last > LIMITS["truncated"]
+
+
+def at_limit_from_start(run: JudgedRun) -> bool | None:
+    """Most completions ended at the length limit from the beginning."""
+    history = run.histories.get("truncated_frac")
+    return None if history is None else history.start > LIMITS["truncated"]
+
+
+def grew_to_limit(run: JudgedRun) -> bool | None:
+    """Completions reach the length limit more and more, and the reward has risen with them."""
+    grew, cut = at_limit_from_start(run), truncated(run)
+    if cut is None or run.reward is None:
+        return None
+    return cut and not grew and run.keeps_gain
+
+
 LANGUAGE_FACTS: Mapping[str, Fact] = {
     "samples without entropy from the start": samples_alike,
     "entropy above 1.5 nats a token from the start": samples_wide,
@@ -158,5 +180,8 @@ LANGUAGE_FACTS: Mapping[str, Fact] = {
     "rewards average nothing beside their spread": reward_drowned,
     "more than 8 updates a batch of completions": batch_reused,
     "completions never at the length limit": completions_end,
+    "completions at the length limit": truncated,
+    "completions at the length limit from the start": at_limit_from_start,
+    "completions grew to the length limit as reward rose": grew_to_limit,
 }
 """What a reader calls it -> how it is seen."""

@@ -17,6 +17,7 @@ from ppo_top.rules.advice.phrases import PPO_RATE, USUAL_RATES
 from ppo_top.rules.advice.setting_symptoms import SETTING_FACTS
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
+from ppo_top.rules.engine.ranges import clips_sequences
 from ppo_top.rules.engine.terms import ON_POLICY
 
 LIMITS: Mapping[str, float] = {
@@ -40,7 +41,6 @@ LIMITS: Mapping[str, float] = {
     "explained_lost": 0.3,
     "explained_negative": -1.0,
     "explained_none": 1e-6,
-    "truncated": 0.5,
     "lost": 0.35,
     "below": 3.0,
     "at_once": 12.0,
@@ -107,9 +107,11 @@ def clip_wide(run: JudgedRun) -> bool | None:
 
 
 def clip_narrow(run: JudgedRun) -> bool | None:
-    """The clip range hardly permits a step."""
+    """The clip range hardly permits a step; GSPO's, of whole completions, is far narrower."""
     value = run.setting("clip_range")
-    return None if value is None else value < LIMITS["clip_narrow"]
+    if value is None or clips_sequences(run.profile):
+        return None
+    return value < LIMITS["clip_narrow"]
 
 
 def many_epochs(run: JudgedRun) -> bool | None:
@@ -285,26 +287,6 @@ def reward_not_finite(run: JudgedRun) -> bool | None:
     return any(name in run.non_finite_now for name in REWARD_CONCEPTS)
 
 
-def truncated(run: JudgedRun) -> bool | None:
-    """Most completions end at the length limit."""
-    history = run.histories.get("truncated_frac")
-    return None if history is None else history.last > LIMITS["truncated"]
-
-
-def at_limit_from_start(run: JudgedRun) -> bool | None:
-    """Most completions ended at the length limit from the beginning."""
-    history = run.histories.get("truncated_frac")
-    return None if history is None else history.start > LIMITS["truncated"]
-
-
-def grew_to_limit(run: JudgedRun) -> bool | None:
-    """Completions reach the length limit more and more, and the reward has risen with them."""
-    grew, cut = at_limit_from_start(run), truncated(run)
-    if cut is None or run.reward is None:
-        return None
-    return cut and not grew and run.keeps_gain
-
-
 FACTS: Mapping[str, Fact] = {
     "learning rate far above its default": rate_high,
     "learning rate far below its default": rate_low,
@@ -340,9 +322,6 @@ FACTS: Mapping[str, Fact] = {
     "NaN or infinite": not_finite,
     "never NaN or infinite": always_finite,
     "reward NaN or infinite": reward_not_finite,
-    "completions at the length limit": truncated,
-    "completions at the length limit from the start": at_limit_from_start,
-    "completions grew to the length limit as reward rose": grew_to_limit,
 }
 """What a reader calls it -> how it is seen."""
 

@@ -276,10 +276,37 @@ def _gap_band(profile: Profile, default: Band | None) -> Band | None:
     return _PROBABILITY_GAP_BAND if of_probabilities else default
 
 
+_OF_SEQUENCES = frozenset({"sequence", "sequence_token", "gspo", "gmpo", "true"})
+"""What options are set to that make the clipped ratios those of whole completions."""
+
+_CLIP_OF_SEQUENCES = 0.01
+"""A clip range below this is one for them: GSPO's authors take 0.0003."""
+
+
+def clips_sequences(profile: Profile) -> bool:
+    """Whether the ratio of a whole completion is clipped, which clips far more of them."""
+    level = profile.config.get("importance_sampling_level")
+    if level is not None:
+        return str(level).lower() in _OF_SEQUENCES
+    clip = _positive_number(profile, "clip_range")
+    return profile.family == GRPO and clip is not None and clip < _CLIP_OF_SEQUENCES
+
+
+_SEQUENCE_CLIP_BAND = Band(None, 0.5, None, None, "the paper on GSPO: 15 % is usual")
+
+
+def _clip_band(profile: Profile, default: Band | None) -> Band | None:
+    """Ratios of whole completions are held within a thousandth of 1, so that many are clipped."""
+    return _SEQUENCE_CLIP_BAND if default is not None and clips_sequences(profile) else default
+
+
 _CONFIGURED_BANDS: dict[str, Callable[[Profile, Band | None], Band | None]] = {
     "approx_kl": _kl_band,
     "ref_kl": _ref_kl_band,
     "policy_loss": _policy_loss_band,
     "logp_diff_mean": _gap_band,
+    "clip_fraction": _clip_band,
+    "clip_low": _clip_band,
+    "clip_high": _clip_band,
 }
 """Metrics whose band depends on the run: on its configuration, trainer or algorithm."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.judged_run import JudgedRun
+from ppo_top.rules.engine.ranges import clips_sequences
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
@@ -110,6 +111,8 @@ def clip_high(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     value = clipped_share(run)
     if value is None or value <= limits["clear"]:
         return None
+    if clips_sequences(run.profile):
+        return _sequences_clipped(value, limits)
     message = f"{pct(value)} of the samples hit the clip (healthy <= {pct(limits['clear'])})"
     if _narrow(run, value, limits):
         return Assessment(WATCH, value, limits["clear"], message + ", though steps are small")
@@ -122,6 +125,15 @@ def clip_high(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if _far_above_own(run, limits):
         return Assessment(WATCH, value, limits["clear"], message)
     return borderline(value, limits["clear"])
+
+
+def _sequences_clipped(share: float, limits: RuleLimits) -> Assessment | None:
+    """GSPO learns with 15 % clipped: its ratios are those of whole completions."""
+    usual = limits["sequences"]
+    if share <= usual:
+        return None
+    message = f"{pct(share)} of the samples hit the clip (healthy <= {pct(usual)} with GSPO)"
+    return Assessment(WATCH, share, usual, message)
 
 
 def _narrow(run: JudgedRun, share: float, limits: RuleLimits) -> bool:
@@ -270,6 +282,7 @@ RULES = (
             "warn": 0.4,
             "crit": 0.5,
             "own_floor": 0.02,
+            "sequences": 0.5,
             "warmup": 3,
         },
         limit_overrides={GRPO: {"clear": 0.1, "watch": 0.15, "warn": 0.2, "crit": 0.4}},
