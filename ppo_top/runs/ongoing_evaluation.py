@@ -225,12 +225,14 @@ class OngoingEvaluation(Evaluation):
 def _gather_config(
     sources: Iterable[SourceState], selection: SourceSelection
 ) -> dict[str, ConfigValue]:
-    """Settings under canonical names; the better ranked source wins.
+    """Settings under canonical names; the better ranked source wins, of two event files the newer.
 
-    A length of -1 means that another file has it (rl-baselines3-zoo's `args.yml`).
+    A training may be resumed to train longer. A length of -1 means that another file has it
+    (rl-baselines3-zoo's `args.yml`).
     """
     config: dict[str, ConfigValue] = {}
-    for source in sorted(sources, key=lambda each: (-each.rank, each.key)):
+    newest_first = sorted(sources, key=lambda each: (-each.rank, -each.creation_order[0], each.key))
+    for source in newest_first:
         for key, value in source.config.items():
             setting = setting_name(key, selection.trainer)
             if not (setting in DEFAULT_TOTAL_OPTIONS and value == -1):

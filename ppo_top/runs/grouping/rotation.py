@@ -1,10 +1,11 @@
-"""Consoles that were rotated: `train.log` goes on where `train.log.1` ended, and so on."""
+"""Logs that go on where others ended: `train.log` after `train.log.1`, a resumed training's."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
-from ppo_top.model import SourceFacts
+from ppo_top.model import Head, SourceFacts
 
 
 def rotation(path: str) -> tuple[str, int]:
@@ -24,3 +25,19 @@ def goes_on(older: SourceFacts, newer: SourceFacts) -> bool:
     known = [step for head in older.heads.values() for step in (head.steps[0], head.steps[-1])]
     begins = min(head.steps[0] for head in newer.heads.values())
     return begins > max(known) or begins == max(known) > min(known)
+
+
+def resumes(older: Mapping[str, Head], newer: Mapping[str, Head]) -> bool:
+    """Whether a log goes on from a checkpoint of the training that wrote the older one.
+
+    Both note every so many steps, and a new training begins at the first of them.
+    """
+    pairs = [(older[tag].steps, newer[tag].steps) for tag in older.keys() & newer.keys()]
+    known = [(before, after) for before, after in pairs if min(len(before), len(after)) > 1]
+    return bool(known) and all(
+        (stride := before[1] - before[0]) > 0
+        and after[1] - after[0] == stride
+        and after[0] > before[0]
+        and (after[0] - before[0]) % stride == 0
+        for before, after in known
+    )

@@ -13,9 +13,14 @@ from itertools import combinations, groupby, pairwise, product
 from operator import itemgetter
 
 from ppo_top.runs.grouping.clusters import SAME_FOLDER, Cluster
-from ppo_top.runs.grouping.locations import folders_above, is_same_or_nested, path_distance
+from ppo_top.runs.grouping.locations import (
+    START_TIME_FOLDER,
+    folders_above,
+    is_same_or_nested,
+    path_distance,
+)
 from ppo_top.runs.grouping.log_units import CONSOLE, EVENTS, TRACKER, LogUnit
-from ppo_top.runs.grouping.rotation import goes_on, rotation
+from ppo_top.runs.grouping.rotation import goes_on, resumes, rotation
 from ppo_top.runs.grouping.same_values import Likeness, has_same_clock
 from ppo_top.runs.grouping.short_names import is_copy_name
 from ppo_top.runs.grouping.unit_names import (
@@ -28,6 +33,7 @@ JOINED_BY_USER = "joined in the settings"
 PRINTED = "its path or name is printed in the console"
 SAME_VALUES = "same values at the same steps"
 ROTATED = "goes on where the log before it ended"
+RESUMED = "resumes the training of the log before it"
 SAME_COMMAND = "output of the same command"
 SAME_PROCESS = "written by the same process"
 SAME_NAME = "named like the folder"
@@ -66,6 +72,7 @@ class TieFinder:
             self._tie_as_user_says,
             self._tie_streams,
             self._tie_rotated,
+            self._tie_resumed,
             self._tie_printed,
             self._tie_same_values,
             self._tie_same_process,
@@ -127,6 +134,18 @@ class TieFinder:
                 if follows and not self._is_split(older, newer):
                     self._join(older, newer, ROTATED)
 
+    def _tie_resumed(self) -> None:
+        """`out/runs/Nov21_00-40-41_node7`: transformers' Trainer begins another when resumed."""
+        by_home: dict[str, list[LogUnit]] = {}
+        for unit in self._units:
+            folder = unit.location.unit.rpartition("/")[2]
+            if unit.kinds == {EVENTS} and START_TIME_FOLDER.fullmatch(folder):
+                by_home.setdefault(unit.home, []).append(unit)
+        for units in by_home.values():
+            for older, newer in pairwise(sorted(units, key=lambda unit: (unit.start, unit.id))):
+                if resumes(older.heads, newer.heads) and not self._is_split(older, newer):
+                    self._join(older, newer, RESUMED)
+
     def _tie_printed(self) -> None:
         """A console prints the path or the name of the run."""
         by_name = units_by_folder_name(self._units)
@@ -149,7 +168,9 @@ class TieFinder:
                 pairs.append((crosses, distance, one.id, other.id, one, other))
         for *_, one, other in sorted(pairs, key=lambda pair: pair[:4]):
             fits = all(
-                not ours.competes_with(theirs) or _is_same_output(ours, theirs)
+                not ours.competes_with(theirs)
+                or _is_same_output(ours, theirs)
+                or _is_other_part(ours, theirs)
                 for ours, theirs in self._pairs(one, other)
             )
             if fits and not self._is_split(one, other):
@@ -302,6 +323,12 @@ def _is_same_output(one: LogUnit, other: LogUnit) -> bool:
     return is_same_or_nested(one.home, other.home) and all(
         has_same_clock(ours.facts.heads, theirs.facts.heads) for ours, theirs in product(*consoles)
     )
+
+
+def _is_other_part(one: LogUnit, other: LogUnit) -> bool:
+    """Whether consoles hold different parts of a training that was resumed."""
+    either = resumes(one.heads, other.heads) or resumes(other.heads, one.heads)
+    return one.kinds == other.kinds == {CONSOLE} and either
 
 
 def _stands_alone(cluster: Cluster) -> bool:

@@ -20,7 +20,7 @@ from ppo_top.catalogue import (
     reward_by_name,
 )
 from ppo_top.model import HEAD_ROWS, Axis, Series, SourceFacts
-from ppo_top.runs.grouping.locations import EVALUATION_NAME
+from ppo_top.runs.grouping.locations import EVALUATION_NAME, START_TIME_FOLDER
 from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
 from ppo_top.runs.sources.source import SourceState
@@ -211,11 +211,17 @@ def _overlap(one: SourceFacts, other: SourceFacts) -> bool:
 
 
 def _chain_place(source: SourceState) -> str:
-    """What the files of a chain have in common: the folder, or the path before a metric's name."""
+    """What the files of a chain have in common: the folder, or the path before a metric's name.
+
+    transformers' Trainer begins a folder named after its time whenever it is resumed.
+    """
     if not source.source.format.chained:
         return rotation(source.key)[0]
     stem, tag = source.key.rpartition(".")[0], next(iter(source.series))
-    return stem.removesuffix(tag) if stem.endswith(tag) else str(PurePath(source.key).parent)
+    if stem.endswith(tag):
+        return stem.removesuffix(tag)
+    folder = PurePath(source.key).parent
+    return str(folder.parent if START_TIME_FOLDER.fullmatch(folder.name) else folder)
 
 
 def _in_order(sources: Iterable[SourceState]) -> list[list[SourceState]]:
