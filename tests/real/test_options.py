@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import inspect
+import json
 import string
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from ppo_top.rules.book import RULES
 from ppo_top.rules.engine.judged_run import JudgedRun
 
 pytestmark = pytest.mark.real
+
+RECORDED_OPTIONS = Path(__file__).parents[1] / "data" / "trl_1.12.0" / "ppo" / "options.json"
 
 
 def lines(trainer: str) -> list[Option]:
@@ -60,7 +63,11 @@ def of_trl(module: str, name: str) -> Any:
 )
 @pytest.mark.parametrize(
     ("trainer", "module", "name"),
-    [("trl-grpo", "trl", "GRPOConfig"), ("trl-ppo", "trl.experimental.ppo", "PPOConfig")],
+    [
+        ("trl-grpo", "trl", "GRPOConfig"),
+        ("trl-rloo", "trl", "RLOOConfig"),
+        ("trl-online-dpo", "trl.experimental.online_dpo", "OnlineDPOConfig"),
+    ],
 )
 def test_defaults_of_trl(trainer: str, module: str, name: str, tmp_path: Path) -> None:
     """What the catalogue says of TRL is what its configurations hold, where that is installed."""
@@ -72,6 +79,20 @@ def test_defaults_of_trl(trainer: str, module: str, name: str, tmp_path: Path) -
     for line in listed:
         assert line.name in fields, line
         assert same(line.default, getattr(config, line.name)), line
+
+
+def recorded_options() -> dict[str, Any]:
+    """The fields of PPOConfig and their defaults, of the last TRL that had a PPO trainer."""
+    recorded: dict[str, Any] = json.loads(RECORDED_OPTIONS.read_text())
+    return recorded
+
+
+def test_defaults_of_trls_ppo() -> None:
+    """What the catalogue says is what its configuration held."""
+    recorded, listed = recorded_options(), lines("trl-ppo")
+    assert listed
+    for line in listed:
+        assert same(line.default, recorded[line.name]), line
 
 
 def advised(producer: str, family: str, algo: str = "") -> set[str]:
@@ -129,7 +150,8 @@ def test_sb3_has_the_wrappers_that_advice_names() -> None:
     [
         ("trl-grpo", "grpo", "trl", "GRPOConfig"),
         ("trl-async-grpo", "grpo", "trl.experimental.async_grpo", "AsyncGRPOConfig"),
-        ("trl-ppo", "rlhf", "trl.experimental.ppo", "PPOConfig"),
+        ("trl-rloo", "grpo", "trl", "RLOOConfig"),
+        ("trl-online-dpo", "grpo", "trl.experimental.online_dpo", "OnlineDPOConfig"),
     ],
 )
 def test_trl_has_what_advice_names(producer: str, family: str, module: str, name: str) -> None:
@@ -138,3 +160,10 @@ def test_trl_has_what_advice_names(producer: str, family: str, module: str, name
     named = advised(producer, family)
     assert "learning_rate" in named
     assert named <= {field.name for field in dataclasses.fields(kind)}
+
+
+def test_trls_ppo_has_what_advice_names() -> None:
+    """Every option was a field of its configuration."""
+    named = advised("trl-ppo", "rlhf")
+    assert "learning_rate" in named
+    assert named <= recorded_options().keys()

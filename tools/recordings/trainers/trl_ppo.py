@@ -6,6 +6,8 @@ trl.experimental.ppo (transformers 5 prints strings).
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import shutil
 import subprocess
 import sys
@@ -134,6 +136,20 @@ def load_models() -> tuple[Any, Any, Any, Any, Any]:
     return words, policy, reference, reward, value
 
 
+def write_options(path: Path) -> None:
+    """The fields of PPOConfig and their defaults, those that are plain values."""
+    from trl.experimental.ppo import PPOConfig
+
+    config = PPOConfig(output_dir="out", bf16=False, use_cpu=True)
+    found = {each.name: getattr(config, each.name) for each in dataclasses.fields(config)}
+    values = {name: getattr(value, "value", value) for name, value in sorted(found.items())}
+    plain = {
+        name: value if isinstance(value, (bool, int, float, str)) else None
+        for name, value in values.items()
+    }
+    path.write_text(json.dumps(plain, indent=0) + "\n")
+
+
 def main() -> None:
     if sys.argv[1:2] == ["train"]:
         return train(sys.argv[2:] == ["single"])
@@ -146,6 +162,8 @@ def main() -> None:
     with (target / "console.log").open("wb") as both:
         subprocess.run(command, stdout=both, stderr=subprocess.STDOUT, check=True)
     shutil.copy("expected.points", target)
+    if not old:
+        write_options(target / "options.json")
     wanted = ("tfevents", "trainer_state.json")
     kept = [p for p in Path("out").rglob("*") if any(name in p.name for name in wanted)]
     for path in kept:
