@@ -254,6 +254,8 @@ def _times_of(rows: Rows, tags: Sequence[str]) -> array[float]:
 _LOGGER_FILE_NAMES = lazy_pattern(r"^(?:progress|result)\.json$")
 _FOREIGN_KEYS = frozenset({"kind", "tag", "prompt", "messages", "completion", "chosen"})
 """Keys of data sets, of formats with their own parser, and of lists of single points."""
+_SAMPLE_KEYS = ({"input", "output"}, {"traj_idx"})
+"""Keys of samples with their scores, of which verl and tinker-cookbook write a file each step."""
 
 
 def claims(name: str, head: bytes) -> bool | None:
@@ -274,7 +276,7 @@ def claims(name: str, head: bytes) -> bool | None:
 
 def _metrics_follow(start: bytes, first: dict[str, object], size: int) -> bool | None:
     """Whether metrics follow another object; settings may come before the first of them."""
-    if not _FOREIGN_KEYS.isdisjoint(first):
+    if _is_foreign(first):
         return False
     others = map(parse_object, start.split(b"\n")[1:-1])
     if any(isinstance(each, dict) and looks_like_metrics(each) for each in others):
@@ -283,9 +285,15 @@ def _metrics_follow(start: bytes, first: dict[str, object], size: int) -> bool |
     return None if settings and size < HEAD_BYTES else False
 
 
+def _is_foreign(found: dict[str, object]) -> bool:
+    """Whether an object is of a data set, of samples or of another format."""
+    keys = found.keys()
+    return bool(_FOREIGN_KEYS & keys) or any(sample <= keys for sample in _SAMPLE_KEYS)
+
+
 def looks_like_metrics(found: dict[str, object]) -> bool:
     """Whether an object holds a metric and the step it belongs to."""
-    if not _FOREIGN_KEYS.isdisjoint(found):
+    if _is_foreign(found):
         return False
     wrapped = found.get("data")
     values = wrapped if isinstance(wrapped, dict) else found

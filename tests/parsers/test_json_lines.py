@@ -303,6 +303,12 @@ def test_lines_of_json_may_stand_in_a_file_called_json(name: str) -> None:
         ("metrics.jsonl", b'{"step": 1, "loss": 0.5}\n', True),
         ("train.jsonl", b'{"prompt": "a", "completion": "b"}\n', False),
         ("rows.jsonl", b'{"id": 7, "text": "a"}\n', False),
+        ("7.jsonl", b'{"input": "a", "output": "b", "score": 1.0, "step": 7}\n', False),
+        (
+            "train_rollout_summaries.jsonl",
+            b'{"iteration": 7, "group_idx": 0, "traj_idx": 1, "total_reward": 1}\n',
+            False,
+        ),
         ("result.json", b'{"a": {' + b'"b": 1, ' * 600, True),
         ("rows.jsonl", b'{"a": {' + b'"b": 1, ' * 600, False),
         ("export.jsonl", b'{"run":"a","tag":"loss","step":1,"value":0.5}\n', False),
@@ -311,7 +317,10 @@ def test_lines_of_json_may_stand_in_a_file_called_json(name: str) -> None:
     ],
 )
 def test_which_files_are_logs(name: str, head: bytes, answer: bool | None) -> None:
-    """A step and a metric in the first object; data sets of prompts are left alone."""
+    """A step and a metric in the first object; data sets and scored samples are left alone.
+
+    verl (`trainer.rollout_data_dir`) and tinker-cookbook write a file of samples at each step.
+    """
     assert json_lines.claims(name, head) is answer
 
 
