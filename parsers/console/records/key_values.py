@@ -35,6 +35,8 @@ _FIELD_SEPARATOR = lazy_pattern(
 
 It begins with one of all first characters: the search skips what cannot begin it.
 """
+_DURATION = lazy_pattern(r"\s*+(?:\d++[dhm]\s?+){0,3}(?:\d++(?:\.\d++)?s)?\s*+")
+"""A field of how long it took, without a name: `8.15s`, `2m 31s`."""
 _LEADING_NUMBER = lazy_pattern(
     r"(?P<number>\d{1,15})(?:st|nd|rd|th)?(?: (?P<unit>[A-Za-z]{2,10})(?=[ :,;|]))??"
     r"\s?(?:[:,;|]|-{1,3}>?|=>)?\s{1,8}+(?=[A-Za-z])"
@@ -163,7 +165,7 @@ def _parse_fields(text: str) -> tuple[list[str], list[list[Pair]]]:
     before: list[Pair] | None = None
     parts = _FIELD_SEPARATOR.split(text)
     for separator, field in zip(["", *parts[1::2]], parts[::2], strict=True):
-        if skip_separators(field, 0) >= len(field):
+        if skip_separators(field, 0) >= len(field) or _DURATION.fullmatch(field):
             continue
         fields.append(field)
         pairs = parse_field(field)

@@ -2,7 +2,8 @@
 
 Made up after the sources: AReaL `areal/utils/stats_logger.py` and `stats_tracker`, slime
 `slime/backends/megatron_utils/model.py`, ROLL `roll/pipeline/rlvr/actor_worker.py`, prime-rl
-`src/prime_rl/trainer/rl/train.py`, SkyRL `skyrl/train/utils/tracking.py`, torchforge
+`src/prime_rl/trainer/rl/train.py` and
+`orchestrator/orchestrator.py`, SkyRL `skyrl/train/utils/tracking.py`, torchforge
 `observability/metrics.py` (ConsoleBackend), NeMo-RL `algorithms/grpo.py`, trlX
 `trainer/accelerate_base_trainer.py`, minimind `trainer/train_ppo.py`, `trainer/train_grpo.py` and
 `trainer/train_dpo.py`, on-policy `runner/shared/mpe_runner.py`, ml-agents 0.8
@@ -62,6 +63,14 @@ CASES = {
         "12:00:0{n} SUCCESS Step {n} | Time: 8.15s | Reward: 0.{n} | Loss: 0.0123 | Entropy: 0.4 | "
         "Mismatch KL: 0.0004 | Grad. Norm: 0.0912 | LR: 1.00e-06 | Throughput: 4711 tokens/s | "
         "MFU: 31.2% | Peak Mem.: 40.1 GiB\n",
+        "prime-rl",
+        "Reward",
+        [1, 2, 3],
+    ),
+    "prime-rl's orchestrator": PrintedUpdate(
+        "12:00:0{n} SUCCESS Step {n} |   8.15s | Reward 0.{n}000 | Trainable 120/128 (93.8%) | "
+        "Turns 1.0 | Branches 1.0 | Max Off-Policy 1 | Error 0.0% | Cancelled 0.0% | "
+        "Truncation 2.1%\n",
         "prime-rl",
         "Reward",
         [1, 2, 3],
@@ -238,6 +247,20 @@ def test_skyrls_console_rounds_its_learning_rate_to_0() -> None:
     assert found.values("policy/policy_lr") == [0.0] * 3
     assert known is not None
     assert (known.concept, known.zero_missing) == ("lr", True)
+
+
+def test_prime_rls_trainer_prints_no_colons() -> None:
+    """Nor what it is that took so long."""
+    line = (
+        "12:00:0{n} SUCCESS Step {n} |  1m 2s | Loss 0.012{n} | Entropy 0.4 | Mismatch KL 0.0004 | "
+        "Grad. Norm 0.0912 | LR 1.00e-06 | Throughput 4711 tokens/s | MFU 31.2% | "
+        "Peak Mem. 40.1 GiB\n"
+    )
+    text = "".join(line.format(n=number) for number in (1, 2, 3))
+    found = parse_every_way(ConsoleParser, text.encode())
+    assert catalogue.identify(found.points).id == "prime-rl"
+    assert found.values_by_step()["Loss"] == [(1, 0.0121), (2, 0.0122), (3, 0.0123)]
+    assert found.values("Mismatch KL") == [0.0004] * 3
 
 
 def test_nemo_rl_prints_a_block_of_single_pairs() -> None:
