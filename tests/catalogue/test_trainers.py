@@ -27,6 +27,22 @@ FINGERPRINTS = [
     ("trl-online-dpo", "DPO", ["objective/rlhf_reward", "val/contain_eos_token", "logps/chosen"]),
     ("trl-grpo", "GRPO", ["train/completions/clipped_ratio", "train/reward"]),
     ("trl-grpo", "GRPO", ["completion_length", "reward", "reward_std"]),
+    (
+        "trl-distillation",
+        "",
+        ["completions/mean_length", "completions/mean_terminated_length", "entropy", "loss"],
+    ),
+    ("trl-distillation", "", ["train/self_distillation/distillation_loss", "train/loss"]),
+    (
+        "trl-grpo",
+        "GRPO/RLOO",
+        [
+            "completions/mean_length",
+            "self_distillation/distillation_loss",
+            "self_distillation/reward_mean",
+            "kl",
+        ],
+    ),
     ("trl-async-grpo", "GRPO", ["train/completions/mean_length", "train/sample/staleness_mean"]),
     ("cleanrl", "PPO", ["charts/SPS", "charts/episodic_return", "losses/clipfrac"]),
     ("cleanrl", "DQN", ["charts/SPS", "losses/td_loss"]),
