@@ -159,3 +159,19 @@ def test_where_no_direction_is_better_there_is_no_best() -> None:
 def test_where_a_curve_is_heading(values: list[float], shown: str) -> None:
     """Nowhere with few points, nor from a value that is no number; nor up once it has crashed."""
     assert trend(track_of(values), len(values)) == shown
+
+
+def test_rows_of_a_profiler_are_no_updates() -> None:
+    """TRL's writes times of the first step into W&B and Trackio before there is any metric."""
+    timeline = Timeline()
+    rows = [
+        {"step", "stage_time{generate}"},
+        {"step", "stage_time{generate}", "reward_mean"},
+        {"step", "reward_mean"},
+        {"step"},
+        {"step_time", "reward_mean"},
+    ]
+    for number, concepts in enumerate(rows):
+        timeline.steps.append(number)
+        timeline.note_evaluations(number, 1, concepts)
+    assert timeline.count_updates(len(rows) - 1) == 3

@@ -20,6 +20,11 @@ def is_of_evaluation(concept: str) -> bool:
     return concept.startswith(_EVALUATION_PREFIXES)
 
 
+def _is_of_profiler(concept: str) -> bool:
+    """Whether a concept is the time of a stage, or only says where: TRL's profiler writes both."""
+    return concept.startswith("stage_time{") or concept == "step"
+
+
 class SavedTimeline(NamedTuple):
     """What is left of a timeline when its older rows are dropped."""
 
@@ -35,8 +40,8 @@ class SavedTimeline(NamedTuple):
 class Timeline:
     """Rows in order; `restarts` are the numbers of rows at which the run began again (resumed).
 
-    `evaluations` are those of rows that an evaluation wrote between two updates. SB3 writes the
-    losses of the update before into it, too, but no reward of training.
+    `evaluations` are those of rows that an evaluation or a profiler wrote beside the updates. SB3
+    writes the losses of the update before into it, too, but no reward of training.
 
     An evicted run keeps only its newest rows (`drop_before`), under their old numbers.
     """
@@ -59,7 +64,13 @@ class Timeline:
         return not self.steps.dropped
 
     def note_evaluations(self, first: int, count: int, concepts: Collection[str]) -> None:
-        """Note rows from `first` on, which hold these concepts, if an evaluation wrote them."""
+        """Note rows from `first` on, which hold these concepts, if no update wrote them.
+
+        An evaluation did, or a profiler that wrote times of stages alone.
+        """
+        if concepts and all(map(_is_of_profiler, concepts)):
+            self.evaluations.extend(range(first, first + count))
+            return
         if TRAINING_REWARD in concepts or TRAINING_REWARD not in self.tracks:
             return
         if any(map(is_of_evaluation, concepts)):
