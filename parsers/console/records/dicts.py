@@ -34,7 +34,7 @@ MAX_DICT_BYTES = 1 << 20
 """Longer dictionaries are not read."""
 
 RUNTIME_KEY = "train_runtime"
-_KEY_LOGGED_BEFORE_BAR = "objective/kl"
+_KEY_LOGGED_BEFORE_BAR = "policy/approxkl_avg"
 _DICT_STEP_KEYS = ("step", "global_step", "train/global_step", "current_steps")
 _FRACTION_KEY = "epoch"
 """The Hugging Face trainer's records have it, and count their steps in the bar only."""

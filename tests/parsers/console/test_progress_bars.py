@@ -183,3 +183,17 @@ def test_swift_lines_have_the_same_steps() -> None:
     console = feed_parser(ConsoleParser(), [(SWIFT / "console.log").read_bytes()])
     assert read.values_by_step()["reward"] == console.values_by_step()["reward"]
     assert read.config["max_steps"] == 40
+
+
+@pytest.mark.parametrize(
+    ("logged", "steps"), [("objective/scores", [1, 2, 3]), ("policy/approxkl_avg", [2, 3, 4])]
+)
+def test_only_trls_ppo_logs_before_it_moves_its_bar(logged: str, steps: list[int]) -> None:
+    """Online DPO has a KL to its reference, too, and the loop of transformers' Trainer."""
+    text = "  0%|          | 0/60 [00:00<?, ?it/s]"
+    for done in (1, 2, 3):
+        bar = f"\r  {done}%|#         | {done}/60 [00:0{done}<00:56,  1.04it/s]"
+        record = {"loss": f"0.{done}", "objective/kl": "3.636", logged: f"0.5{done}"}
+        text += f"{bar}\r{' ' * 46}\r{record}\n{bar}"
+    found = parse_every_way(ConsoleParser, text.encode())
+    assert found.steps(logged) == steps
