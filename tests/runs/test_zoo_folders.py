@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import ppo_top
+from tests.support.event_files import scalar_record
 from tests.support.growing_logs import WatchedDirectory, grow_logs, judged_objects
 
 ENVIRONMENTS, EPISODES, LENGTH = 4, 120, 250
@@ -74,3 +75,26 @@ def test_logs_that_grow_in_turns_come_to_the_same(tmp_path: Path, seed: int) -> 
         watched.read_and_judge()
     watched.finish()
     assert judged_objects(watched.session) == judged_objects(at_once.session)
+
+
+def test_a_console_belongs_to_both_folders_that_it_prints(tmp_path: Path) -> None:
+    """The folder of the logs holds one of settings: `CartPole-v1_2/CartPole-v1/args.yml`."""
+    for number in (1, 2):
+        folder = tmp_path / "logs" / "dqn" / f"MyLander-v2_{number}"
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        write_zoo_folder(folder, "dqn")
+        events = tmp_path / "tb" / "MyLander-v2" / f"DQN_{number}"
+        events.mkdir(parents=True)
+        steps = range(1000, TOTAL, 1000)
+        record = b"".join(
+            scalar_record("train/loss", n, 1.0 / n + number, 1.7e9 + n) for n in steps
+        )
+        (events / "events.out.tfevents.1700000000.host").write_bytes(record)
+        head = f"Log path: logs/dqn/MyLander-v2_{number}\nLogging to tb/MyLander-v2/DQN_{number}\n"
+        lines = (f"| total_timesteps | {n} |\n| loss | {1.0 / n + number:.3g} |" for n in steps)
+        rule = "-" * 34
+        table = "".join(f"{rule}\n{each}\n{rule}\n" for each in lines)
+        (tmp_path / f"dqn{number}.log").write_text(head + table)
+    runs = ppo_top.check([tmp_path])["runs"]
+    assert {run["name"] for run in runs} == {"MyLander-v2_1", "MyLander-v2_2"}
+    assert [len(run["sources"]) for run in runs] == [ENVIRONMENTS + 5] * 2

@@ -69,12 +69,15 @@ def named_units(console: LogUnit, by_name: Mapping[str, Sequence[LogUnit]]) -> l
 def _named(
     printed: str, console: LogUnit, by_name: Mapping[str, Sequence[LogUnit]]
 ) -> LogUnit | None:
-    """The unit in the folder that a console prints; of several the nearest, if there is one."""
+    """The unit in the folder that a console prints; of several the nearest, if there is one.
+
+    Settings are in the way of no log, though a folder inside that one may hold more of them.
+    """
     parts = [part for part in printed.split("/") if part not in ("", ".", "..", "~")]
     for cut in range(min(3, len(parts))):  # a file or a folder inside the run's
         kept = parts[: len(parts) - cut]
         fitting = [
-            (path_distance(unit.home, console.home), unit)
+            ((path_distance(unit.home, console.home), not unit.has_points), unit)
             for unit in by_name.get(kept[-1], [])
             if unit is not console and _fits_path(unit, kept, printed.startswith("/"))
         ]

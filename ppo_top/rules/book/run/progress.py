@@ -77,7 +77,9 @@ def slow(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if len(speeds) < limits["points"]:
         speeds.append(speed)
     run.memos["slow"] = (learns, slowed, *speeds)
-    if share > limits["clear"]:
+    # Where gradient steps fall on every third row, as many rows are as slow from the start.
+    as_slow = sum(each <= speed for each in speeds[1:])
+    if share > limits["clear"] or as_slow >= limits["as_slow"]:
         return None
     first_fall = not learns and slowed < limits["warmup_points"]
     if share >= max(limits["watch"], limits["info"]) or first_fall:
@@ -190,7 +192,14 @@ RULES = (
         stays_calm=_keeps_speed,
         judged_at=(),
         families=ALL_FAMILIES,
-        limits={"points": 12, "clear": 0.7, "info": 0.4, "watch": 0.15, "warmup_points": 5},
+        limits={
+            "points": 12,
+            "clear": 0.7,
+            "info": 0.4,
+            "watch": 0.15,
+            "warmup_points": 5,
+            "as_slow": 3,
+        },
         persistence=k_of_n(5, 6),
         causes=("slower environment, longer episodes or completions, or a busy machine",),
         remedies=("look at the machine's load", "look at the environment's time per step"),

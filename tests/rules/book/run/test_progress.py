@@ -26,6 +26,11 @@ def starting(slow: range) -> RowLog:
     return RowLog(seconds=lambda i: 5.26 if i > 13 else 4.0 if i == 1 or i in slow else 2.0)
 
 
+def bursts(*slow: int) -> RowLog:
+    """Rows ten times as long as others at the start, as all are in the end."""
+    return RowLog(seconds=lambda i: 20.0 if i in slow or i >= 30 else 2.0)
+
+
 STUCK = RowLog(step=lambda row: 1000 * (min(row, 29) + 1), restarts_at=30)
 """From its resumption on the step stays where the checkpoint was."""
 
@@ -87,6 +92,8 @@ class TestSlow(RuleTests):
                 left_open=True)),
         Contrast("most of eleven rows after the first were fast", STEADY, level=INFO,
             log=starting(range(3, 8)), otherwise_log=starting(range(3, 9))),
+        Contrast("at most two of the first rows were as slow", STEADY, level=WATCH, otherwise=0,
+            log=bursts(4, 8), otherwise_log=bursts(4, 8, 11)),
         Contrast("a replay buffer was filled before, where no losses are logged", NO_LOSS, level=0,
             otherwise=INFO, family="off-policy", count=80, log=lag(range(30, 99)),
             otherwise_log=lag(range(30, 55), since=55)),
