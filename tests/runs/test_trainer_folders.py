@@ -1,11 +1,12 @@
 """Trainings side by side in the folders that trainers make, with the consoles beside them.
 
 Made up after what the trainers write: rl_games `common/a2c_common.py` (print_statistics, train)
-and `algos_torch/torch_ext.py` (safe_filesystem_op).
+and `algos_torch/torch_ext.py` (safe_filesystem_op), PureJaxRL `purejaxrl/ppo.py` (callback).
 """
 
 from __future__ import annotations
 
+import random
 from pathlib import Path
 
 import ppo_top
@@ -62,3 +63,73 @@ def test_a_console_of_rl_games_is_known_by_itself(tmp_path: Path) -> None:
     concepts = {metric["tag"]: metric["concept"] for metric in run["metrics"]}
     assert concepts["fps total"] == "fps"
     assert concepts["saving next best rewards"] is None
+
+
+def purejaxrl_lines(gain: float, episodes: int = 300) -> list[str]:
+    """What its callback prints of each episode; the first forty are played before any update."""
+    draw = random.Random(30)
+    step, lines = 0, []
+    for episode in range(episodes):
+        length = round(20 + draw.gauss(0, 4) + gain * max(0, episode - 40))
+        step += 4 * length
+        lines.append(f"global step={step}, episodic return={float(length)}\n")
+    return lines
+
+
+def test_trainings_of_one_seed_are_two_though_they_begin_alike(tmp_path: Path) -> None:
+    """`python ppo.py | tee slow.out`: until the first update both play the same episodes."""
+    (tmp_path / "slow.out").write_text("".join(purejaxrl_lines(0.5)))
+    (tmp_path / "fast.out").write_text("".join(purejaxrl_lines(1.0)))
+    runs = ppo_top.check([tmp_path])["runs"]
+    assert {run["name"] for run in runs} == {"slow", "fast"}
+
+
+def test_the_same_output_in_two_files_is_one_run_though_one_lost_a_line(tmp_path: Path) -> None:
+    """What a shell wrote, beside what the script's own logger did."""
+    lines = purejaxrl_lines(0.5)
+    (tmp_path / "train.log").write_text("".join(lines))
+    (tmp_path / "nohup.out").write_text("".join(lines[:100] + lines[101:]))
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert len(run["sources"]) == 2
+
+
+def test_sheeprls_dreamer_is_no_ppo_and_its_model_is_not_its_policy(tmp_path: Path) -> None:
+    """Its value loss is that of imagined states, and grows with them."""
+    folder = tmp_path / "logs" / "runs" / "dreamer_v3" / "CartPole-v1" / "2026-11-28" / "version_0"
+    folder.mkdir(parents=True)
+    log = event_record(file_version="brain.Event:2")
+    for update in range(1, 41):
+        values = {"Rewards/rew_avg": 20.0 + 5 * update, "Game/ep_len_avg": 20 + 5 * update}
+        values |= {"Loss/value_loss": 1 + update / 4, "Loss/policy_loss": 0.01 * update}
+        values |= {"Loss/world_model_loss": 12 / update, "State/kl": 3.5}
+        log += b"".join(
+            scalar_record(tag, 100 * update, value, 1e9 + update) for tag, value in values.items()
+        )
+    (folder / "events.out.tfevents.1700000000.host.7.0").write_bytes(log)
+    lines = [f"Rank-0: policy_step={20 * n}, reward_env_0={20.0 + n}\n" for n in range(1, 200)]
+    (tmp_path / "dv3.log").write_text("".join(lines))
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert (run["producer"], run["family"]) == ("sheeprl-dreamer", "off-policy")
+    assert run["verdict"] == "healthy"
+    concepts = {metric["tag"]: metric["concept"] for metric in run["metrics"]}
+    assert concepts["Loss/value_loss"] == "critic_loss"
+    assert concepts["State/kl"] is concepts["Loss/policy_loss"] is None
+
+
+def test_the_learning_rates_of_actor_and_critic_in_sbx_are_judged(tmp_path: Path) -> None:
+    """SBX logs as SB3 does, but for these (`sbx/sac/sac.py`: _update_learning_rate)."""
+    names = ("rollout/ep_rew_mean", "train/actor_loss", "train/critic_loss")
+    rates = ("train/learning_rate_actor", "train/learning_rate_critic")
+    log = event_record(file_version="brain.Event:2")
+    for update in range(1, 41):
+        values = dict.fromkeys(names, -1200.0 + random.Random(update).gauss(0, 30))
+        values |= dict.fromkeys(rates, 0.07)
+        log += b"".join(
+            scalar_record(tag, 800 * update, value, 1e9 + update) for tag, value in values.items()
+        )
+    (tmp_path / "events.out.tfevents.1700000000.host.7.0").write_bytes(log)
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert (run["producer"], run["family"]) == ("sb3", "off-policy")
+    assert "learning-rate-extreme" in run["open"]
+    concepts = {metric["tag"]: metric["concept"] for metric in run["metrics"]}
+    assert [concepts[rate] for rate in rates] == ["lr", "critic_lr"]

@@ -30,6 +30,8 @@ MIN_DIGITS = 9
 """Equal digits by which two logs in different folders are the same training."""
 MIN_EQUAL_SHARE = 0.9
 """Share of the common tags that must be equal for that."""
+MAX_LOST = 0.1
+"""The share of its steps by which a log that lost some lines may be ahead of another one."""
 MIN_UNNAMED_ROWS = 4
 """Points needed to compare tags with different names."""
 MAX_TAGS = 100
@@ -202,6 +204,25 @@ def _digits(number: float) -> int:
 
     digits = Decimal(repr(number)).normalize().as_tuple().digits
     return min(MAX_DIGITS, len(digits))
+
+
+def parts_later(ours: Heads, theirs: Heads) -> bool:
+    """Whether logs that begin alike part later: trainings of one seed, until the first update.
+
+    A log that lost some lines is at nearly the same step after as many rows.
+    """
+    common = [tag for tag in ours if tag in theirs and is_distinct(tag)]
+    partings = [_parts_later(ours[tag], theirs[tag]) for tag in common]
+    return any(partings) and 2 * sum(partings) >= len(partings)
+
+
+def _parts_later(ours: Head, theirs: Head) -> bool:
+    steps = list(zip(ours.steps, theirs.steps, strict=False))[HEAD_ROWS:]
+    values = zip(ours.values[HEAD_ROWS:], theirs.values[HEAD_ROWS:], strict=False)
+    return any(
+        not is_same_value(*pair) if one == other else abs(one - other) > MAX_LOST * max(one, other)
+        for (one, other), pair in zip(steps, values, strict=False)
+    )
 
 
 def has_equal_heads(ours: Heads, theirs: Heads) -> bool:

@@ -21,7 +21,7 @@ from ppo_top.runs.grouping.locations import (
 )
 from ppo_top.runs.grouping.log_units import CONSOLE, EVENTS, TRACKER, LogUnit
 from ppo_top.runs.grouping.rotation import goes_on, resumes, rotation
-from ppo_top.runs.grouping.same_values import Likeness, has_same_clock
+from ppo_top.runs.grouping.same_values import Likeness, has_same_clock, parts_later
 from ppo_top.runs.grouping.short_names import is_copy_name
 from ppo_top.runs.grouping.unit_names import (
     named_units,
@@ -310,7 +310,7 @@ class TieFinder:
 def _is_same_output(one: LogUnit, other: LogUnit) -> bool:
     """Whether consoles may hold the same output: of `tee`, or of a logger and a shell.
 
-    In another run with the same seed only the clocks differ.
+    In another run with the same seed only the clocks differ, or nothing until the first update.
     """
     consoles = [
         [log for log in unit.logs if log.kind == CONSOLE and log.facts.heads]
@@ -320,9 +320,9 @@ def _is_same_output(one: LogUnit, other: LogUnit) -> bool:
         log.name for log in consoles[1]
     }:
         return False
-    return is_same_or_nested(one.home, other.home) and all(
-        has_same_clock(ours.facts.heads, theirs.facts.heads) for ours, theirs in product(*consoles)
-    )
+    heads = [(ours.facts.heads, theirs.facts.heads) for ours, theirs in product(*consoles)]
+    is_near = is_same_or_nested(one.home, other.home)
+    return is_near and all(has_same_clock(*pair) and not parts_later(*pair) for pair in heads)
 
 
 def _is_other_part(one: LogUnit, other: LogUnit) -> bool:
