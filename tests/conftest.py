@@ -57,6 +57,7 @@ def isolated_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         patch.setenv("LANG", "C.UTF-8")
         # No process writes these logs; whether that can be seen differs from system to system.
         patch.setattr("ppo_top.runs.liveness.LOG_WRITERS.has_no_writers", lambda logs: False)
+        patch.setattr("ppo_top.runs.liveness.TRAININGS.are_gone", lambda logs, since: False)
         yield home
 
 

@@ -87,7 +87,8 @@ class SavedRun(NamedTuple):
     """A run that was judged before; `scope` and `id` say where the rest of it is kept.
 
     `is_over`: it was judged as a whole. `settled` is a state that time does not change, with its
-    text, and `limit` the longest silence in seconds that is no stall.
+    text, `limit` the longest silence in seconds that is no stall, and `is_trainer_known` as in
+    `StateFacts`.
     """
 
     scope: str
@@ -96,6 +97,7 @@ class SavedRun(NamedTuple):
     settled: tuple[str, str] | None
     limit: float
     sources: list[SavedSource]
+    is_trainer_known: bool = False
 
 
 class KnownLog(NamedTuple):

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppo_top.files.machine.open_files import OpenFiles
+from ppo_top.files.machine.training_processes import TrainingProcesses
 from ppo_top.files.mirrors import mirrored_host
-from ppo_top.model import State
+from ppo_top.model import Profile, State
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import duration
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -37,6 +38,7 @@ LAST_STATES = (State.STARTING, State.FINISHED, State.ENDED, State.DIED)
 """States in which the findings of a run stay as they are while its logs do not change."""
 
 LOG_WRITERS = OpenFiles()
+TRAININGS = TrainingProcesses(LOG_WRITERS)
 
 _WRITER_IN_NAME = lazy_pattern(r"tfevents\.\d+\.(?P<host>.+)\.(?P<pid>\d+)\.\d+")
 
@@ -64,6 +66,7 @@ class StateFacts(NamedTuple):
     limit: float
     last_change: float
     logs: Sequence[tuple[str, bool]]
+    is_trainer_known: bool = False
 
 
 def run_status(run: Run, now: float) -> RunStatus:
@@ -85,7 +88,13 @@ def state_facts(run: Run) -> StateFacts:
     sources = [each.source for each in run.sources.values()]
     logs = [(str(each.file or each.path), each.format.kept_open) for each in sources]
     last_change = logged_change(run) if logs else float("inf")
-    return StateFacts(_settled(run), stall_limit(_recent_pauses(run)), last_change, logs)
+    limit = stall_limit(_recent_pauses(run))
+    return StateFacts(_settled(run), limit, last_change, logs, is_trainer_known(run))
+
+
+def is_trainer_known(run: Run) -> bool:
+    """Whether the logs of a run are those of a trainer that is known here."""
+    return run.profile.trainer_id != Profile().trainer_id
 
 
 def logged_change(run: Run) -> float:
@@ -124,9 +133,17 @@ def status_at(facts: StateFacts, now: float) -> RunStatus:
         return RunStatus(State.ENDED, f"{words} · process exited")
     if LOG_WRITERS.has_no_writers(Path(path) for path, kept_open in facts.logs if kept_open):
         return RunStatus(State.ENDED, f"{words} · no process has the log open")
+    if _has_no_training(facts):
+        return RunStatus(State.ENDED, f"{words} · no process that can have written it is left")
     if is_here and not LOG_WRITERS.can_see_writers:
         words += " · this system cannot tell whether a process is still writing"
     return RunStatus(State.STALLED, words)
+
+
+def _has_no_training(facts: StateFacts) -> bool:
+    """Whether no trainer is left that closes its logs after each row."""
+    is_asked = facts.is_trainer_known and not any(kept_open for _, kept_open in facts.logs)
+    return is_asked and TRAININGS.are_gone((Path(log) for log, _ in facts.logs), facts.last_change)
 
 
 def _recent_pauses(run: Run) -> list[float]:

@@ -100,7 +100,7 @@ class RunMemory:
             unchanged = all(file_stamp(path) == source.stamp for path, source in logs)
             last = max(source.mtime for source in run.sources)
             opened = [(path, source.kept_open) for path, source in logs]
-            facts = StateFacts(run.settled, run.limit, last, opened)
+            facts = StateFacts(run.settled, run.limit, last, opened, run.is_trainer_known)
             is_over = status_at(facts, time.time()).state in LAST_STATES
             self._valid[name] = (
                 unchanged and is_over and all(self._is_known(found.root, each) for each in around)
@@ -171,6 +171,7 @@ class RunMemory:
             facts.settled,
             facts.limit,
             sources,
+            facts.is_trainer_known,
         )
         closed = run.evaluation.saved(KEEP_ROWS)
         parts = {RUN_PART: _json(saved), CLOSED_PART: _json(closed), **(texts or {})}

@@ -65,6 +65,11 @@ class OpenFiles:
                         found.add(int(handle[0]))
         return found - {os.getpid()}
 
+    def owner(self, log: Path) -> int | None:
+        """The user (id) who owns a log, if every possible writer is visible."""
+        found = self._seen_whole(os.path.realpath(log)) if self.can_see_writers else None
+        return found.st_uid if found is not None else None
+
     def _scan_if_due(self) -> None:
         start = self._clock()
         if start >= self._next_scan:
@@ -90,16 +95,19 @@ class OpenFiles:
 
         Files are compared, not paths: a container sees the same file under another one.
         """
+        found = self._seen_whole(log)
+        handles = self._open.get(os.path.basename(log), ())
+        return found is not None and not any(self._is_write_handle(each, found) for each in handles)
+
+    def _seen_whole(self, log: str) -> os.stat_result | None:
+        """A log of which every possible writer is visible; else None."""
         try:
             found = os.stat(log)
         except OSError:
-            return False
+            return None
         kind = self._file_system_type(os.path.dirname(log))
         is_ours = os.geteuid() in (0, found.st_uid) and not mirrored_host(log)
-        if not is_ours or not kind or NETWORK_FILE_SYSTEMS.fullmatch(kind):
-            return False
-        handles = self._open.get(os.path.basename(log), ())
-        return not any(self._is_write_handle(handle, found) for handle in handles)
+        return found if is_ours and kind and not NETWORK_FILE_SYSTEMS.fullmatch(kind) else None
 
     def _is_write_handle(self, handle: tuple[str, str], log: os.stat_result) -> bool:
         """Whether a handle is open on this file, and for more than reading."""
@@ -122,7 +130,7 @@ class OpenFiles:
         """File name -> process and handle of each open file of that name; empty if too many are."""
         found: dict[str, list[tuple[str, str]]] = {}
         left = MAX_OPEN_FILES
-        for process in _processes(self._proc):
+        for process in processes_below(self._proc):
             try:
                 handles = os.listdir(f"{self._proc}/{process}/fd")
             except OSError:  # it just ended, or belongs to another user
@@ -137,7 +145,7 @@ class OpenFiles:
         return found
 
 
-def _processes(proc: str) -> list[str]:
+def processes_below(proc: str) -> list[str]:
     """The ids of all processes that can be seen; none without /proc."""
     try:
         return list(filter(str.isdigit, os.listdir(proc)))
