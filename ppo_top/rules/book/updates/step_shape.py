@@ -126,8 +126,9 @@ def _rate_gone(run: JudgedRun, share: float) -> bool:
 
 
 def _never_moved_by_design(run: JudgedRun) -> bool:
-    """One on-policy step per batch has KL and clipping of exactly 0."""
-    if "one-step" in run.facts:
+    """One on-policy step per batch has KL and clipping of 0, or of what its sampler lags behind."""
+    passes = [run.config_number(name) for name in ("n_epochs", "num_minibatches")]
+    if "one-step" in run.facts or passes == [1.0, 1.0]:
         return True
     if run.family != GRPO:
         return False
