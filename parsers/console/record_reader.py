@@ -17,6 +17,7 @@ from ppo_top.parsers.console.steps import progress_bars
 from ppo_top.parsers.console.steps.bar_steps import BarSteps, is_evaluation
 from ppo_top.parsers.console.tables import ruled_table
 from ppo_top.parsers.console.tables.population_table import PopulationTable
+from ppo_top.parsers.console.tables.puffer_dashboard import PufferDashboard
 from ppo_top.parsers.console.trainings import TRIAL
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
@@ -45,7 +46,7 @@ class RecordReader:
         self._bar_step: int | None = None
         """Where the bar is, once it has told the step of a dictionary."""
         self._pair_lists = trainer_lines.PairLists()
-        self._population = PopulationTable()
+        self._frames = (PopulationTable(), PufferDashboard())
         self._first_trial = ""
 
     @property
@@ -124,10 +125,11 @@ class RecordReader:
     def _add_table_line(self, text: str, name: str) -> bool:
         """Add a line to the table it belongs to; False if there is none."""
         table = self.processes[name].table
-        if self._population.read_line(text):
-            if (record := self._population.pop_record(text)) is not None:
-                self._add_record(name, record)
-            return True
+        for frame in self._frames:
+            if frame.read_line(text):
+                if (record := frame.pop_record(text)) is not None:
+                    self._add_record(name, record)
+                return True
         text = text.lstrip()  # of a code block in a text
         if ruled_table.is_rule(text):
             record = table.add_rule(text)
