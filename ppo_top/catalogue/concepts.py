@@ -39,6 +39,9 @@ TAG_PREFIX = "tag:"
 DISTRIBUTION_SUFFIX = "_dist"
 """Suffix of histograms; `reward_p50` is a quantile of `reward_dist`."""
 
+MAX_NAME_CHARS = 40
+"""No name of a metric is longer."""
+
 _QUANTILE = re.compile(r"(.+)_(p\d+)")
 
 
@@ -77,6 +80,15 @@ def concept_stem(name: str) -> str:
 def is_concept(name: str) -> bool:
     """Whether a name is that of a metric, with or without its parameter filled in."""
     return name in concepts() or _template(name) is not None
+
+
+def concept_like(name: str) -> str:
+    """The name itself if it is that of a metric, else the nearest one; empty if none is near."""
+    if is_concept(name):
+        return name
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name[:MAX_NAME_CHARS], list(concepts()), 1)), "")
 
 
 def concept(name: str) -> Concept:

@@ -20,10 +20,10 @@ def settings_for(paths: Sequence[Path], own: Path | None = None) -> Settings:
 
         return {rule.id: rule.threshold_names for rule in RULES}
 
-    def is_concept(name: str) -> bool:
+    def metric_like(name: str) -> str:
         from ppo_top import catalogue
 
-        return catalogue.is_concept(name)
+        return catalogue.concept_like(name)
 
     folder = next((path if is_folder(path) else path.parent for path in paths), None)
-    return load_settings(folder, thresholds, is_concept, user_file=own)
+    return load_settings(folder, thresholds, metric_like, user_file=own)

@@ -41,6 +41,10 @@ KnownThresholds = Callable[[], Mapping[str, Iterable[str]]]
 """Gives the names of the thresholds of every rule; called only when a file names rules."""
 
 
+MetricLike = Callable[[str], str]
+"""Gives the name of the metric that a name is, or else of one like it; empty if there is none."""
+
+
 class UnusableSettingsError(Exception):
     """A settings file that was named is missing or cannot be read at all; its text says which."""
 
@@ -48,7 +52,7 @@ class UnusableSettingsError(Exception):
 def load_settings(
     logs: Path | None,
     known: KnownThresholds,
-    is_concept: Callable[[str], bool],
+    metric_like: MetricLike,
     environ: Mapping[str, str] = os.environ,
     user_file: Path | None = None,
 ) -> Settings:
@@ -61,7 +65,7 @@ def load_settings(
     files.append((user_file or config_directory(environ) / SETTINGS_FILE, True))
     for path, trusted in files:
         if is_file(path):
-            reader = _SettingsReader(path, trusted, known, is_concept)
+            reader = _SettingsReader(path, trusted, known, metric_like)
             settings = reader.apply_to(settings)
             if path == user_file and not reader.is_readable:
                 raise UnusableSettingsError(reader.problems[0])
@@ -74,10 +78,10 @@ class _SettingsReader:
     """Applies one file to settings and reports everything in it that is wrong."""
 
     def __init__(
-        self, path: Path, trusted: bool, known: KnownThresholds, is_concept: Callable[[str], bool]
+        self, path: Path, trusted: bool, known: KnownThresholds, metric_like: MetricLike
     ) -> None:
         self.path, self.trusted = path, trusted
-        self.known, self.is_concept = known, is_concept
+        self.known, self.metric_like = known, metric_like
         self.problems: list[str] = []
         self.changes: dict[str, object] = {}
         self.curriculum = False
@@ -194,8 +198,10 @@ class _SettingsReader:
         tags = dict(before.tags)
         for tag, meaning in self._table("tags", value).items():
             concept, *transforms = (meaning.split() if isinstance(meaning, str) else []) or [""]
-            if not self.is_concept(concept):
-                what = f"unknown metric {_shown(meaning)}, see `ppo-top explain`"
+            near = self.metric_like(concept)
+            if near != concept or not near:
+                hint = f"did you mean {near!r}?" if near else "see `ppo-top explain`"
+                what = f"unknown metric {_shown(meaning)}, {hint}"
                 self._problem(f"tags.{_shown(tag)}", what)
             elif unknown := [word for word in transforms if word not in TAG_TRANSFORMS]:
                 self._unknown(f"tags.{_shown(tag)}", unknown[0], TAG_TRANSFORMS, "transform")

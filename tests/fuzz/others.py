@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
-from ppo_top.catalogue import is_concept
+from ppo_top.catalogue import concept_like
 from ppo_top.files.update import PollResult, Source, SourceUpdate
 from ppo_top.output.reports.json_report import run_json_text
 from ppo_top.output.reports.text_report import report_lines
@@ -33,11 +33,11 @@ def fuzz_settings(given: bytes) -> None:
     with memory_folder() as folder:
         (folder / "ppo-top.toml").write_bytes(given)
         environ = {"XDG_CONFIG_HOME": str(folder / "none")}
-        theirs = load_settings(folder, lambda: names, is_concept, environ)
+        theirs = load_settings(folder, lambda: names, concept_like, environ)
         read = [theirs]
         try:
             own = folder / "ppo-top.toml"
-            read.append(load_settings(None, lambda: names, is_concept, environ, user_file=own))
+            read.append(load_settings(None, lambda: names, concept_like, environ, user_file=own))
         except UnusableSettingsError as unusable:
             assert str(unusable).isprintable()
     assert not theirs.console

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.catalogue import is_concept
+from ppo_top.catalogue import concept_like
 from ppo_top.cli import main
 from ppo_top.cli.commands import COMMANDS
 from ppo_top.model import Severity, State, Status
@@ -136,7 +136,7 @@ def test_the_settings_example_is_valid(tmp_path: Path) -> None:
     path.write_text(example)
     known = {rule.id: rule.threshold_names for rule in RULES}
     settings = load_settings(
-        None, lambda: known, is_concept, {"HOME": str(tmp_path)}, user_file=path
+        None, lambda: known, concept_like, {"HOME": str(tmp_path)}, user_file=path
     )
     assert settings.problems == ()
     assert settings.goal == 475

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.catalogue import alias_meaning, is_concept
+from ppo_top.catalogue import alias_meaning, concept_like
 from ppo_top.paths import config_directory, state_directory
 from ppo_top.settings import (
     SETTINGS_FILE,
@@ -50,7 +50,7 @@ def own(tmp_path: Path, environ: Mapping[str, str]) -> Read:
     def read(text: str) -> Settings:
         path = write(config_directory(environ) / SETTINGS_FILE, text)
         assert str(path).startswith(str(tmp_path))
-        return load_settings(tmp_path / "logs", lambda: RULES, is_concept, environ)
+        return load_settings(tmp_path / "logs", lambda: RULES, concept_like, environ)
 
     return read
 
@@ -61,8 +61,8 @@ def test_without_a_file_everything_is_as_usual(tmp_path: Path, environ: Mapping[
     def never() -> Mapping[str, tuple[str, ...]]:
         raise AssertionError("asked for the rules although no file speaks of them")
 
-    assert load_settings(tmp_path, never, is_concept, environ) == Settings()
-    assert load_settings(None, never, is_concept, environ) == Settings()
+    assert load_settings(tmp_path, never, concept_like, environ) == Settings()
+    assert load_settings(None, never, concept_like, environ) == Settings()
 
 
 EVERYTHING = """
@@ -155,7 +155,8 @@ WRONG = [
     ("[rules.kl-high]\nwarn = inf", "rules.kl-high.warn: expected a finite number, got inf"),
     (f"[rules.kl-high]\nwarn = 1{'0' * 400}", "rules.kl-high.warn: expected a finite number"),
     ("[rules.kl-high]\nmute = 3", "rules.kl-high.mute: expected true, false or a reason in quotes"),
-    ("[tags]\nx = 'aprox_kl'", "tags.'x': unknown metric 'aprox_kl', see `ppo-top explain`"),
+    ("[tags]\nx = 'aprox_kl'", "tags.'x': unknown metric 'aprox_kl', did you mean 'approx_kl'?"),
+    ("[tags]\nx = 'zz zz'", "tags.'x': unknown metric 'zz zz', see `ppo-top explain`"),
     ("[tags]\nx = 3", "tags.'x': unknown metric 3"),
     (f"[tags]\nx = 0x{'f' * 5000}", "tags.'x': unknown metric something too long"),
     ("[tags]\nx = 'entropy ngt'", "tags.'x': unknown transform 'ngt', did you mean 'neg'?"),
@@ -252,7 +253,7 @@ def test_rubbish_is_a_problem_and_no_crash(
 ) -> None:
     """A file that is no text, or far too large, is left alone."""
     (tmp_path / SETTINGS_FILE).write_bytes(content)
-    settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
+    settings = load_settings(tmp_path, lambda: RULES, concept_like, environ)
     assert len(settings.problems) == 1
 
 
@@ -262,7 +263,7 @@ def test_the_users_own_file_counts_before_that_of_the_logs(
     """Both are read; where they differ the user's own word holds."""
     write(tmp_path / SETTINGS_FILE, "goal = 1\n[rules.kl-high]\nwarn = 1\ncrit = 2\nmute = true")
     write(config_directory(environ) / SETTINGS_FILE, "[rules.kl-high]\nwarn = 3\nmute = false")
-    settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
+    settings = load_settings(tmp_path, lambda: RULES, concept_like, environ)
     assert settings.goal == 1.0
     assert settings.thresholds == {"kl-high": {"warn": 3.0, "crit": 2.0}}
     assert settings.muted == frozenset()
@@ -276,7 +277,7 @@ def test_a_file_in_a_log_directory_may_not_bring_expressions_and_commands(
 ) -> None:
     """An expression can be made to run for ever, a command does anything."""
     write(tmp_path / SETTINGS_FILE, f"goal = 5\n{text}")
-    settings = load_settings(tmp_path, lambda: RULES, is_concept, environ)
+    settings = load_settings(tmp_path, lambda: RULES, concept_like, environ)
     assert settings.console == ()
     assert settings.hooks == ()
     assert settings.goal == 5.0
@@ -289,11 +290,11 @@ def test_a_file_that_is_asked_for_has_to_be_there(
     """`--settings FILE` takes the place of the user's own file; without it nothing is judged."""
     path = write(tmp_path / "mine.toml", "goal = 7")
     write(config_directory(environ) / SETTINGS_FILE, "goal = 1")
-    assert load_settings(None, lambda: RULES, is_concept, environ, user_file=path).goal == 7.0
+    assert load_settings(None, lambda: RULES, concept_like, environ, user_file=path).goal == 7.0
     broken = write(tmp_path / "broken.toml", "goal = = 1")
     for unusable, why in ((tmp_path / "no.toml", "no such file"), (broken, "invalid TOML")):
         with pytest.raises(UnusableSettingsError, match=f"{re.escape(str(unusable))}.*: {why}"):
-            load_settings(None, lambda: RULES, is_concept, environ, user_file=unusable)
+            load_settings(None, lambda: RULES, concept_like, environ, user_file=unusable)
 
 
 def test_escape_sequences_in_a_file_do_not_reach_the_terminal(own: Read) -> None:
@@ -308,7 +309,7 @@ def test_nor_do_those_in_the_name_of_the_directory(
 ) -> None:
     """A log directory may be called anything."""
     write(tmp_path / "\x1b[2J" / SETTINGS_FILE, "x = 1")
-    settings = load_settings(tmp_path / "\x1b[2J", lambda: RULES, is_concept, environ)
+    settings = load_settings(tmp_path / "\x1b[2J", lambda: RULES, concept_like, environ)
     assert all(line.isprintable() for line in settings.problems)
 
 
