@@ -452,6 +452,17 @@ def test_a_short_limit_is_raised() -> None:
     assert "raise max_completion_length" in found.remedies[0]
 
 
+def test_answers_that_never_end_are_no_matter_of_the_limit_at_a_hopeless_rate() -> None:
+    """A policy that was lost at once never says that it has come to its end."""
+    lost: DrawnColumns = {
+        "truncated_frac": after(5, 1.0, 0.1),
+        "eos_count": after(5, 0.0, 8.0),
+        "lr": 0.1,
+    }
+    finding = opened(judged({**GRPO_COLUMNS, **lost}, about=profile("grpo")), "no-eos")
+    assert finding.causes[0] == "learning rate far too high"
+
+
 def test_at_most_three_causes_and_a_look_where_they_are_close() -> None:
     """A reward that falls at once may be one of several things."""
     fallen: DrawnColumns = {

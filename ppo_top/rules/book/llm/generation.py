@@ -186,6 +186,7 @@ RULES = (
         families=LLM_FAMILIES,
         limits={"warmup": 1},
         persistence=k_of_n(3, 3),
+        ranks_causes=True,
         causes=("length limit too short", "wrong EOS or padding token"),
         remedies=(
             "raise {max_completion_length}",
