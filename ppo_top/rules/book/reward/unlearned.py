@@ -30,8 +30,9 @@ from ppo_top.text.format import plural
 
 NEVER_LEARNED = "reward-never-moves"
 
-NEAR_START = 0.1
-"""A reward that is lower than it began by more than this share of its size has moved: down."""
+NEAR_START, NEAR_NOISE = 0.1, 2.0
+"""A reward that is lower than it began by more than this share of its size, and so many times its
+noise, has moved: down."""
 
 
 def never_learned(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
@@ -198,7 +199,7 @@ def _unlearned(run: JudgedRun, reward: RewardCourse) -> str:
         if max(reward.recent) - min(reward.recent) > 0.5 * reward.scale:
             low, high = num(reward.history.low), num(reward.history.high)
             return f"reward swings between {low} and {high} and has gained nothing on {began}"
-        if reward.baseline - reward.smooth > NEAR_START * reward.scale:
+        if reward.baseline - reward.smooth > max(NEAR_START * reward.scale, NEAR_NOISE * reward.sd):
             return f"{what} has not risen above {began}, where it began,"
         return f"{what} has not moved from {began}"
     if run.family in LLM_FAMILIES and reward.baseline != 0.0:
