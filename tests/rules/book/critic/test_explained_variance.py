@@ -33,14 +33,11 @@ LOST_FIT: DrawnColumns = {
     "reward_mean": fallen,
 }  # fmt: skip
 
-
 OFF_RETURNS: DrawnColumns = {
     "value_mean": 2.55, "return_mean": 0.5, "return_var": 1.0, "value_var": 1.0,
 }  # fmt: skip
 
-
 FAILING: DrawnColumns = {"explained_variance": -2.0, "value_loss": 900.0, **FLAT}
-
 
 BAD_CRITIC: DrawnColumns = {"explained_variance": -0.1, "value_loss": 900.0, **FLAT}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.rules.courses import AT_500, FLAT, PERFECT, after, flat, late, learned, steady_gain
 from tests.rules.specification import (
+    AT_LAST,
     INFO,
     WARN,
     WATCH,
@@ -28,7 +29,6 @@ CLIMBING: DrawnColumns = {
     "explained_variance": 0.1, "value_loss": lambda i: 5.0 * 1.05**i, **FLAT,
 }  # fmt: skip
 
-
 UNFALLEN: DrawnColumns = {"explained_variance": 0.0, "value_loss": 60.0, **FLAT}
 
 
@@ -43,7 +43,7 @@ class TestValueLossRising(RuleTests):
             {"value_loss": lambda i: 5 * 1.05**i}),
         Contrast("it is still high", {**FLAT, "value_loss": lambda i: raised_thrice(i, 20.0, 21.0),
             "explained_variance": None}, {"value_loss": lambda i: raised_thrice(i, 20.0, 1.0)},
-            WARN, 0, count=215, log=RowLog(left_open=True)),
+            WARN, 0, count=215, log=AT_LAST),
         Contrast("the reward was not gained before", CLIMBING, {"reward_mean": learned}, WARN,
             WATCH),
         Contrast("the reward has not grown with its square",

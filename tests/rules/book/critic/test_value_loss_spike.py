@@ -19,7 +19,6 @@ from tests.rules.specification import (
     WATCH,
     Boundary,
     Contrast,
-    RowLog,
     RuleCase,
     RuleTests,
 )
@@ -99,7 +98,7 @@ class TestValueLossSpike(RuleTests):
             otherwise_trainer="sb3"),
         Contrast("it is still high", {**FLAT, "value_loss": lambda i: jumped_thrice(i, 50.0)},
             {"value_loss": lambda i: jumped_thrice(i, 1.0)}, WARN, 0, count=215,
-            log=RowLog(left_open=True)),
+            log=AT_LAST),
         Contrast("the reward has a new best since, and losses were high before",
             {"reward_mean": learned, "value_loss": lambda i: 40.0 if i == 3 or i >= 40 else 1.0},
             {"reward_mean": lambda i: learned(i) + 12.0 * (41 <= i <= 44)}, WARN, WATCH, count=56),

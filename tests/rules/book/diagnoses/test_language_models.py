@@ -10,9 +10,7 @@ SPREAD_GONE: DrawnColumns = {
     "frac_zero_std": None, "reward_std": after(30, 0.01, 1.0), "grad_norm": after(30, 1e-9, 0.8),
 }  # fmt: skip
 
-
 HACKS: DrawnColumns = {"ref_kl": lambda i: 1 + 0.2 * i, "resp_len_mean": after(30, 80.0, 50.0)}
-
 
 LONGER: DrawnColumns = {"resp_len_mean": after(25, 66.0, 50.0), "value_clip_fraction": 0.5}
 """Text becomes longer, and something else is remarked on."""

@@ -19,12 +19,10 @@ from tests.support.drawn_runs import DrawnColumns, jitter
 
 LEARNED: DrawnColumns = {"entropy": after(12, 0.05, 1.0), "reward_mean": learned}
 
-
 DECAY: DrawnColumns = {
     "lr": lambda i: 3e-4 * max(0.01, 1 - 0.02 * i),
     "approx_kl": after(45, 1e-4, 0.01), "clip_fraction": after(45, 0.0, 0.1),
 }  # fmt: skip
-
 
 COLLAPSED: DrawnColumns = {"entropy": after(12, 0.05, 1.0), **FLAT}
 

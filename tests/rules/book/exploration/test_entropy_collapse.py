@@ -28,10 +28,8 @@ from tests.support.drawn_runs import DrawnColumns, jitter
 LATE_GAIN: DrawnColumns = {"reward_mean": lambda i: jitter(i, 0.05) + (0.1 if i < 4 else 0.6 if i
     < 11 else 0.9)}  # fmt: skip
 
-
 SLIGHT: DrawnColumns = {"reward_mean": lambda i: jitter(i, 1) + 2.0 * (i >= 3)}
 """A gain of more than noise that might still be chance."""
-
 
 FROZEN: DrawnColumns = {"entropy": after(20, 1e-5, 0.69), "approx_kl": after(20, 1e-9, 0.01),
     "clip_fraction": after(20, 0.0, 0.1)}  # fmt: skip

@@ -20,7 +20,6 @@ from tests.rules.specification import (
     WATCH,
     Boundary,
     Contrast,
-    RowLog,
     RuleCase,
     RuleTests,
 )
@@ -59,7 +58,7 @@ class TestActionSpread(RuleTests):
             {"reward_mean": 500.0}, WARN, 0, config={"reward_threshold": 500.0}),
         Contrast("it is still large", {**FLAT, "policy_std": lambda i: jumped_thrice(i, 50.0)},
             {"policy_std": lambda i: jumped_thrice(i, 1.0)}, CRIT, 0, count=215,
-            log=RowLog(left_open=True)),
+            log=AT_LAST),
         Contrast("the reward rises", {"policy_std": after(30, 4.0, 1.0), **FLAT},
             {"reward_mean": steady_gain}, WARN, 0),
         Boundary("times", lambda x: {"policy_std": after(30, x, 1.0), **FLAT}, WARN),

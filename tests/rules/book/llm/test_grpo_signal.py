@@ -19,12 +19,9 @@ from tests.support.drawn_runs import DrawnColumns, gauss, jitter
 
 TIES: DrawnColumns = {"frac_zero_std": 1.0, "reward_mean": lambda i: 0.5 + jitter(i, 0.02)}
 
-
 NO_SHARE: DrawnColumns = {"frac_zero_std": None, "reward_std": None}
 
-
 LOST_SPREAD: DrawnColumns = {"reward_std": after(20, 0.01, 1.0), **STILL}
-
 
 PARTS: DrawnColumns = {
     "reward_component_mean{format}": lambda i: 0.9 - 0.01 * i + jitter(i, 0.01),

@@ -9,10 +9,8 @@ from tests.support.drawn_runs import DrawnColumns, gauss, jitter
 
 PENALTY: DrawnColumns = {"non_score_reward": -0.52, "reward_std": 1.0, **STILL}
 
-
 CONTROLLED: DrawnColumns = {"kl_coef": lambda i: 0.05 * 1.03 ** max(0, i - 45), "ref_kl": 10.0}
 """A coefficient that begins to rise late."""
-
 
 PENALTY_AT_TARGET: DrawnColumns = {
     "non_score_reward": -0.52, "reward_std": 1.0, "reward_mean": None, "rlhf_reward": 0.5,

@@ -8,7 +8,6 @@ from tests.support.drawn_runs import DrawnColumns
 
 CAPPED: DrawnColumns = {"is_ratio_mean": 0.3, "is_ratio_min": 0.0, "is_ratio_max": 3.0}
 
-
 SEQUENCES = {"importance_sampling_mode": "sequence_mask"}
 
 

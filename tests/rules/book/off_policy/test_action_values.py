@@ -12,7 +12,6 @@ WRONG: DrawnColumns = {
 }  # fmt: skip
 """Action values of -1 where each step earns -10."""
 
-
 ONE_STEP: DrawnColumns = {**WRONG, "actor_loss": 10.0, "critic_loss": 0.1}
 
 
@@ -25,7 +24,6 @@ WRONG_VALUES: DrawnColumns = {
     "reward_mean": lambda i: -600.0 - i % 2, "ep_len": 60.0, "critic_loss": 100.0,
     "actor_loss": 1.0, "entropy_coef": 0.01,
 }  # fmt: skip
-
 
 LOST: DrawnColumns = {"actor_loss": after(30, -12.0, -20.0), "critic_loss": at(30, 9.0, 3.0)}
 """Action values of 20 are 12 from one update on, where the critic errs once."""

@@ -20,7 +20,6 @@ FALLING_EPSILON: DrawnColumns = {
     **UNGAINED, "exploration_rate": lambda i: 0.95 - 0.004 * i,
 }  # fmt: skip
 
-
 UNTRAINED: DrawnColumns = {**NO_LOSS, "total_loss": None}
 
 

@@ -39,7 +39,6 @@ def learned_at_once(start: float) -> Callable[[int], float]:
 
 TRAINED_LATE: DrawnColumns = {"critic_loss": lambda i: 3.0 if i >= 12 else None}
 
-
 EVERY_OTHER: DrawnColumns = {
     "reward_mean": lambda i: None if i % 2 else jitter(i, 1) + 2.4 * (8 <= i < 70), "ep_len": 20.0,
 }  # fmt: skip

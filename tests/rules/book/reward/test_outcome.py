@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.model import Severity
 from tests.rules.courses import AT_500, after, capped, learned, settled, steady_gain
-from tests.rules.specification import AT_LAST, INFO, Boundary, Contrast, RowLog, RuleCase, RuleTests
+from tests.rules.specification import AT_LAST, INFO, Boundary, Contrast, RuleCase, RuleTests
 from tests.support.drawn_runs import DrawnColumns, jitter
 
 
@@ -42,7 +42,7 @@ class TestAtCeiling(RuleTests):
         Contrast("it stays near there, however often it was reached",
             {"reward_mean": lambda i: solved_thrice(i, 480.0)},
             {"reward_mean": lambda i: solved_thrice(i, 250.0)}, INFO, 0, count=150,
-            log=RowLog(left_open=True)),
+            log=AT_LAST),
         Contrast("episodes have ended meanwhile",
             {"reward_mean": lambda i: None if i < 12 else capped(5 * (i - 12)), "ep_len": 20.0},
             {"ep_len": 10_000.0}, INFO, 0, count=36),
@@ -84,7 +84,7 @@ class TestStillImproving(RuleTests):
             config={"total_timesteps": 5_000}),
         Contrast("no plateau is open", {"reward_mean": lambda i: 20 + 1.6 * i + jitter(i, 2)},
             {"reward_mean": lambda i: learned(i) if i < 80 else 140 + 2 * (i - 80)}, INFO, 0,
-            count=100, config={"total_timesteps": 100_000}, log=RowLog(left_open=True)),
+            count=100, config={"total_timesteps": 100_000}, log=AT_LAST),
         Contrast("nothing is to be watched", {"reward_mean": steady_gain},
             {"approx_kl": after(30, 0.05, 0.01)}, INFO, 0, config={"total_timesteps": 60_000}),
         Contrast("fifteen updates show a trend", {"reward_mean": with_a_dip}, {}, INFO, 0, count=24,

@@ -11,7 +11,6 @@ from tests.rules.specification import (
     WATCH,
     Boundary,
     Contrast,
-    RowLog,
     RuleCase,
     RuleTests,
 )
@@ -115,7 +114,7 @@ class TestEvalGap(RuleTests):
             {"reward_mean": learned, **evals_at(39, 49, 59)}, evals_at(49, 59), WARN, WATCH),
         Contrast("six evaluations are as good as training, however often others lagged",
             {"reward_mean": learned, "eval_reward_mean": lagging(60)},
-            {"eval_reward_mean": lagging(52)}, WATCH, 0, log=RowLog(left_open=True)),
+            {"eval_reward_mean": lagging(52)}, WATCH, 0, log=AT_LAST),
         Contrast("three evaluations in turn are far below", {"reward_mean": learned,
             "eval_reward_mean": lambda i: -20.0 if i in (20, 30, 40, 50) else None},
             {"eval_reward_mean": lambda i: {20: 160.0, 30: -20.0, 40: -20.0, 50: -20.0}.get(i)},

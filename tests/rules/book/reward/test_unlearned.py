@@ -32,10 +32,8 @@ def begins_at(start: float) -> DrawnColumn:
 
 NEARLY_OVER = {"total_timesteps": 63_000}
 
-
 EQUAL: DrawnColumns = {"reward_mean": 5.0, "ep_len": None}
 """Updates of the same reward, whose episodes a metric of their own counts."""
-
 
 HOPELESS: DrawnColumns = {"lr": 1e-9, "ep_len": 50.0}
 """With such a learning rate nothing is learned."""
@@ -54,10 +52,8 @@ def jump(height: float, dip: float = 0.0, peak: float = 0.0) -> DrawnColumns:
 MAYBE_WINDOWS = RowLog(sample=Sample(), ended=True)
 """Nothing says whether its rows are moving means."""
 
-
 FEW_EQUAL: DrawnColumns = {"reward_mean": 5.0, "ep_len": lambda i: 500.0 + i % 2}
 """Two episodes an update, all of the same reward."""
-
 
 CLIMB = [43.2, 44.5, 39.1, 45.3, 44.7, 46.0, 43.1, 41.0, 46.9, 45.1, 46.4, 50.6, 48.8, 51.8]
 """A few noisy measurements, of which the last are the highest."""
