@@ -113,6 +113,19 @@ def test_a_process_that_cannot_be_read_may_be_the_one(machine: Machine, log: Pat
     assert not machine.is_over(log)
 
 
+@pytest.mark.parametrize("stat", ["cpu 1 2 3\n", "btime\n", "btime soon\n", None])
+def test_where_a_machine_does_not_say_when_it_began_any_training_may_be_the_one(
+    stat: str | None, machine: Machine, log: Path
+) -> None:
+    """Sandboxes leave lines out of `/proc/stat`, or all of it."""
+    (machine.proc / "stat").unlink()
+    if stat is not None:
+        (machine.proc / "stat").write_text(stat)
+    assert machine.is_over(log)
+    machine.add(12, WROTE + 300)
+    assert not machine.is_over(log)
+
+
 def test_it_is_unknown_where_writers_cannot_be_seen(
     machine: Machine, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

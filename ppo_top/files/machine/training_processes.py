@@ -72,8 +72,13 @@ class TrainingProcesses:
             return float("-inf")  # unknown: it may be the one
 
     def _boot_time(self) -> float:
-        lines = _text(f"{self._proc}/stat").splitlines()
-        return next(float(line.split()[1]) for line in lines if line.startswith("btime "))
+        """When the machine was started (unix seconds); minus infinity where it does not say."""
+        try:
+            lines = _text(f"{self._proc}/stat").splitlines()
+            began = (float(line.split()[1]) for line in lines if line.startswith("btime "))
+            return next(began, float("-inf"))
+        except (OSError, ValueError, IndexError):
+            return float("-inf")
 
 
 def _may_train(folder: str) -> bool:
