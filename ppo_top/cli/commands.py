@@ -206,10 +206,10 @@ class CommandParser(argparse.ArgumentParser):
         """Print the usage and the message to stderr; exit code 2."""
         unknown = message.startswith("unrecognized arguments: ")
         for word in message.split()[2:] if unknown else ():
-            option, _, _ = word.partition("=")
             from difflib import get_close_matches
 
-            for near in get_close_matches(option, self._option_string_actions, 1):
+            known = self._option_string_actions if word.startswith("--") else ()
+            for near in get_close_matches(word.partition("=")[0], known, 1):
                 message += f"; did you mean {near}?"
         super().error(message)
 

@@ -80,9 +80,6 @@ def explain(
     tags of a metric the first are listed, or `all_tags`. Raises UnknownName.
     """
     page = Page(width)
-    run = JudgedRun(Profile(trainer.id, trainer.family, config or {}, algo=trainer.algo))
-    for row in rows:
-        run.add_row(row)
     if name is None:
         _index(page)
         return page.lines
@@ -90,6 +87,7 @@ def explain(
     found = find_meanings(asked, trainer)
     if not found:
         raise UnknownName(similar_names(name))
+    run = _run_of(trainer, config or {}, rows)
     for subject, note in found:
         page.add_blank_line()
         if note:
@@ -98,19 +96,21 @@ def explain(
         if isinstance(subject, Rule):
             _rule(page, subject, run, trainer)
         elif isinstance(subject, Concept):
-            _concept(
-                page,
-                subject,
-                run,
-                trainer,
-                asked if note else "",
-                None if all_tags else MAX_TAGS,
-            )
+            most_tags = None if all_tags else MAX_TAGS
+            _concept(page, subject, run, trainer, asked if note else "", most_tags)
         elif isinstance(subject, Term):
             _term(page, subject)
         else:
             _option(page, subject)
     return page.lines
+
+
+def _run_of(trainer: Trainer, config: Mapping[str, ConfigValue], rows: Iterable[Row]) -> JudgedRun:
+    """A run of which no more is known."""
+    run = JudgedRun(Profile(trainer.id, trainer.family, config, algo=trainer.algo))
+    for row in rows:
+        run.add_row(row)
+    return run
 
 
 def logged_options(timeline: Timeline, row: int) -> list[Row]:

@@ -94,6 +94,7 @@ def state_facts(run: Run) -> StateFacts:
 
 def is_trainer_known(run: Run) -> bool:
     """Whether the logs of a run are those of a trainer that is known here."""
+    # The catalogue is not loaded for it: `status` of runs that are remembered does without.
     return run.profile.trainer_id != Profile().trainer_id
 
 

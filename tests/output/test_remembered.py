@@ -415,11 +415,14 @@ def test_its_size_is_told_and_it_can_be_cleared(runs: Path, cache_folder: Path) 
     assert not list(cache_folder.iterdir())
 
 
-HEAVY = ("numpy", "textual", "rich", "ppo_top.rules", "ppo_top.runs.run", "ppo_top.parsers.console")
+HEAVY = (
+    *("numpy", "textual", "rich"),
+    *("ppo_top.catalogue", "ppo_top.rules", "ppo_top.runs.run", "ppo_top.parsers.console"),
+)
 
 
 @pytest.mark.parametrize("command", (["status"], ["check", "--json"], ["check"]), ids=" ".join)
-def test_a_remembered_answer_loads_neither_parsers_nor_rules(
+def test_a_remembered_answer_loads_neither_parsers_nor_rules_nor_tables(
     command: list[str], runs: Path, tmp_path: Path
 ) -> None:
     """tmux asks every few seconds."""

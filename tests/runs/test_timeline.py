@@ -173,5 +173,5 @@ def test_rows_of_a_profiler_are_no_updates() -> None:
     ]
     for number, concepts in enumerate(rows):
         timeline.steps.append(number)
-        timeline.note_evaluations(number, 1, concepts)
+        timeline.note_rows(number, 1, concepts)
     assert timeline.count_updates(len(rows) - 1) == 3

@@ -15,6 +15,7 @@ AWAY_S = 600.0
 """Who has pressed no key for so long is taken to have looked elsewhere."""
 
 NOTED_S = 5.0
+"""For so long the runs are taken to be as they were seen last."""
 
 DAY_S = 86_400.0
 

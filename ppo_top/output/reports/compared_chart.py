@@ -11,10 +11,19 @@ from statistics import mean, stdev
 from ppo_top.catalogue import concept
 from ppo_top.model import Axis
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.output.reports.svg_chart import COLUMNS, column_means, label, value_axis
+from ppo_top.output.reports.svg_chart import (
+    BOTTOM,
+    COLUMNS,
+    LEFT,
+    RIGHT,
+    TOP,
+    axis_numbers,
+    column_means,
+    value_axis,
+)
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
-from ppo_top.text.format import clean, compact, dated, format_metric_value
+from ppo_top.text.format import clean, dated, format_metric_value
 from ppo_top.views.downsample import first_rows, stride
 from ppo_top.views.seed_groups import RunTraits, group_seeds, run_traits
 
@@ -22,7 +31,7 @@ MAX_COMPARED = 10
 """More curves than these cannot be told apart."""
 
 WIDTH, HEIGHT = 720, 220
-LEFT, RIGHT, TOP, BOTTOM = 50, 8, 8, 16
+"""Twice as wide as the charts below it, with the same margins."""
 
 
 class ComparedCurve(NamedTuple):
@@ -108,10 +117,5 @@ def _drawing(curves: Sequence[ComparedCurve], fmt: str) -> str:
         f'<path class="run{at}" d="M{"L".join(place(*point) for point in curve.points)}"/>'
         for at, curve in enumerate(curves)
     ]
-    numbers = (
-        label(LEFT - 4, TOP + 6, format_metric_value(high, fmt), "end"),
-        label(LEFT - 4, HEIGHT - BOTTOM, format_metric_value(low, fmt), "end"),
-        label(LEFT, HEIGHT - 3, compact(first), "start"),
-        label(WIDTH - RIGHT, HEIGHT - 3, compact(last), "end"),
-    )
+    numbers = axis_numbers((WIDTH, HEIGHT), (low, high), (first, last), fmt)
     return "".join((*paths, *numbers))

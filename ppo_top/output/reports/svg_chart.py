@@ -66,10 +66,7 @@ def svg_chart(drawn: PanelTrack, timeline: Timeline, row: int) -> str:
         *_limit_lines(frame, limits),
         *_pieces(frame, pairs, column_means(track, starts, row), statuses),
         *_limit_labels(frame, limits, drawn.fmt),
-        label(LEFT - 4, TOP + 6, format_metric_value(frame.high, drawn.fmt), "end"),
-        label(LEFT - 4, HEIGHT - BOTTOM, format_metric_value(frame.low, drawn.fmt), "end"),
-        label(LEFT, HEIGHT - 3, compact(steps[0]), "start"),
-        label(WIDTH - RIGHT, HEIGHT - 3, compact(steps[row]), "end"),
+        *axis_numbers((WIDTH, HEIGHT), (frame.low, frame.high), (steps[0], steps[row]), drawn.fmt),
     ]
     title = escape(clean(f"{drawn.label}: {format_metric_value(drawn.newest_value, drawn.fmt)}"))
     return (
@@ -121,7 +118,7 @@ def _limit_lines(frame: _Frame, limits: Sequence[float]) -> Iterator[str]:
 def _limit_labels(frame: _Frame, limits: Sequence[float], fmt: str) -> Iterator[str]:
     for limit in limits:
         y = float(frame.y(limit)) - 2
-        yield label(WIDTH - RIGHT, y, f"limit {format_metric_value(limit, fmt)}", "end")
+        yield _label(WIDTH - RIGHT, y, f"limit {format_metric_value(limit, fmt)}", "end")
 
 
 def _pieces(
@@ -155,6 +152,17 @@ def _pieces(
         before = columns[-1]
 
 
-def label(x: float, y: float, text: str, anchor: str) -> str:
-    """A number of an axis, or the name of a limit."""
+def axis_numbers(
+    size: tuple[int, int], values: tuple[float, float], steps: tuple[int, int], fmt: str
+) -> Iterator[str]:
+    """The lowest and highest value, the first and last step, in the margins of a drawing."""
+    width, height = size
+    low, high = (format_metric_value(value, fmt) for value in values)
+    yield _label(LEFT - 4, TOP + 6, high, "end")
+    yield _label(LEFT - 4, height - BOTTOM, low, "end")
+    yield _label(LEFT, height - 3, compact(steps[0]), "start")
+    yield _label(width - RIGHT, height - 3, compact(steps[1]), "end")
+
+
+def _label(x: float, y: float, text: str, anchor: str) -> str:
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -74,7 +74,7 @@ class RowJudging:
             elapsed = block.columns["time_elapsed"]
             times = array("d", [e if t != t else t for t, e in zip(times, elapsed, strict=True)])
         concepts = {*block.points, *(each.concept for each in merger.episode_streams)}
-        timeline.note_evaluations(first, len(block.steps), concepts)
+        timeline.note_rows(first, len(block.steps), concepts)
         timeline.steps.extend(block.steps)
         timeline.times.extend(times)
         for name, (part, point) in block.points.items():
@@ -100,7 +100,7 @@ class RowJudging:
         if time_ != time_ and not self._has_times:
             time_ = merged.values.get("time_elapsed", time_)
         mark = Mark(len(self._timeline), step, time_)
-        self._timeline.note_evaluations(mark.row, 1, merged.values)
+        self._timeline.note_rows(mark.row, 1, merged.values)
         self._timeline.steps.append(step)
         self._timeline.times.append(time_)
         for name, value in merged.values.items():

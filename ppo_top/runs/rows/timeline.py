@@ -33,15 +33,15 @@ class SavedTimeline(NamedTuple):
     steps: SavedColumn
     times: SavedColumn
     restarts: list[int]
-    evaluations: list[int]
+    no_updates: list[int]
     tracks: list[SavedTrack]
 
 
 class Timeline:
     """Rows in order; `restarts` are the numbers of rows at which the run began again (resumed).
 
-    `evaluations` are those of rows that an evaluation or a profiler wrote beside the updates. SB3
-    writes the losses of the update before into it, too, but no reward of training.
+    `no_updates` are those of rows that no update wrote, but an evaluation or a profiler. SB3 writes
+    the losses of the update before into an evaluation's row, too, but no reward of training.
 
     An evicted run keeps only its newest rows (`drop_before`), under their old numbers.
     """
@@ -52,7 +52,7 @@ class Timeline:
         self.steps: TimelineColumn[int] = TimelineColumn("q")
         self.times: TimelineColumn[float] = TimelineColumn("d")
         self.restarts: list[int] = []
-        self.evaluations: list[int] = []
+        self.no_updates: list[int] = []
         self.tracks: dict[str, Track] = {}
 
     def __len__(self) -> int:
@@ -63,30 +63,27 @@ class Timeline:
         """Whether no row was dropped."""
         return not self.steps.dropped
 
-    def note_evaluations(self, first: int, count: int, concepts: Collection[str]) -> None:
-        """Note rows from `first` on, which hold these concepts, if no update wrote them.
+    def note_rows(self, first: int, count: int, concepts: Collection[str]) -> None:
+        """Note whether rows from `first` on, which hold these concepts, are updates."""
+        if self._holds_no_update(concepts):
+            self.no_updates.extend(range(first, first + count))
 
-        An evaluation did, or a profiler that wrote times of stages alone.
-        """
+    def _holds_no_update(self, concepts: Collection[str]) -> bool:
         if concepts and all(map(_is_of_profiler, concepts)):
-            self.evaluations.extend(range(first, first + count))
-            return
-        if TRAINING_REWARD in concepts or TRAINING_REWARD not in self.tracks:
-            return
-        if any(map(is_of_evaluation, concepts)):
-            self.evaluations.extend(range(first, first + count))
+            return True
+        trains = TRAINING_REWARD in concepts or TRAINING_REWARD not in self.tracks
+        return not trains and any(map(is_of_evaluation, concepts))
 
     def count_updates(self, last: int, first: int = 0) -> int:
         """The updates among the rows `first` to `last`; at least one if there is a row."""
-        known = self.evaluations
-        evaluated = bisect_right(known, last) - bisect_left(known, first)
-        return max(last - first + 1 - evaluated, min(1, last - first + 1))
+        others = bisect_right(self.no_updates, last) - bisect_left(self.no_updates, first)
+        return max(last - first + 1 - others, min(1, last - first + 1))
 
     def truncate(self, count: int) -> None:
         """Keep the first `count` rows only."""
         self.steps.truncate(count)
         self.times.truncate(count)
-        for numbers in (self.restarts, self.evaluations):
+        for numbers in (self.restarts, self.no_updates):
             del numbers[bisect_left(numbers, count) :]
         for track in self.tracks.values():
             track.truncate(track.count_until(count - 1))
@@ -106,14 +103,14 @@ class Timeline:
             for column in (self.steps, self.times)
         )
         tracks = [track.saved() for track in self.tracks.values()]
-        restarts, evaluations = self.restarts, self.evaluations
-        return SavedTimeline(self.axis, self.row_kind, steps, times, restarts, evaluations, tracks)
+        restarts, others = self.restarts, self.no_updates
+        return SavedTimeline(self.axis, self.row_kind, steps, times, restarts, others, tracks)
 
     @classmethod
     def restored(cls, saved: SavedTimeline) -> Timeline:
         """A timeline of which only the newest rows are known."""
         timeline = cls(saved.axis, saved.row_kind)
-        timeline.restarts, timeline.evaluations = saved.restarts, saved.evaluations
+        timeline.restarts, timeline.no_updates = saved.restarts, saved.no_updates
         timeline.steps.restore(saved.steps)
         timeline.times.restore(saved.times)
         for each in saved.tracks:
