@@ -149,8 +149,8 @@ def table_lines(counts: CauseCounts) -> list[str]:
     for family, reports in {ALL_FAMILIES: counts.reports, **counts.by_family}.items():
         lines.append((REPORTS_LINE, family, *map(str, reports.values())))
     for part, symptoms in {CONTROL_PART: counts.control, TEXT_PART: counts.text}.items():
-        for name, (there, could) in symptoms.items():
-            cells = (f"{there[cause]}/{could[cause]}" for cause in counts.reports)
+        for name, each in symptoms.items():
+            cells = (f"{each.there[cause]}/{each.could[cause]}" for cause in counts.reports)
             lines.append((name, part, *cells))
     return ["\t".join(line) for line in lines]
 

@@ -54,11 +54,14 @@ class Causes(NamedTuple):
     by_sentence: Mapping[str, str]
 
 
-class SymptomCounts(NamedTuple):
+class SymptomCounts:
     """How often a symptom was there, of the reports that could show it: cause -> reports."""
 
-    there: Mapping[str, int]
-    could: Mapping[str, int]
+    __slots__ = ("could", "there")
+
+    def __init__(self, there: Mapping[str, int], could: Mapping[str, int]) -> None:
+        self.there = there
+        self.could = could
 
 
 class CauseCounts(NamedTuple):

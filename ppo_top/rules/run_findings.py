@@ -62,9 +62,8 @@ class RunFindings:
         if tolerated and assessment is not None:
             self._ease(index, assessment, severity or WATCH)
         if severity and assessment is not None:
-            if max(Severity.INFO, severity - self._milder(index)) > run.open_severities.get(
-                rule.id, 0
-            ):
+            known = run.open_severities.get(rule.id, 0)
+            if severity > known and max(Severity.INFO, severity - self._milder(index)) > known:
                 self.raise_to(index, assessment, Severity(severity), run.mark)
             return
         finding = self.open_of(index)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 
 from ppo_top.catalogue import TEXT_FAMILIES
 from ppo_top.catalogue.causes import (
@@ -65,11 +66,10 @@ def cause_scores(
     of_family = {cause for cause in causes.texts if family in causes.families.get(cause, {family})}
     of_family = {each for each in of_family if not any((each, x) in causes.vetoes for x in seen)}
     proven = {cause for fact, cause in causes.proofs.items() if fact in seen} & of_family
-    known = ((counts[name], holds) for name, holds in symptoms.items() if name in counts)
-    weighed = [(each, _usual_share(each), holds) for each, holds in known]
+    known = [_weights(counts[name], holds) for name, holds in symptoms.items() if name in counts]
     scores = {
         cause: math.log(_how_common(counted, cause, family))
-        + sum(_weight(each, usual, cause, holds) for each, usual, holds in weighed)
+        + sum([weights[cause] for weights in known])
         for cause in proven or reports
         if cause in of_family
     }
@@ -87,19 +87,19 @@ def _how_common(counts: CauseCounts, cause: str, family: str) -> float:
     return counts.by_family.get(family, {}).get(cause, 0) + FAMILY_REPORTS * usual
 
 
-def _usual_share(counted: SymptomCounts) -> float:
-    """How many of all reports that could show a symptom do."""
-    return (sum(counted.there.values()) + 0.5) / (sum(counted.could.values()) + 1.0)
-
-
-def _weight(counted: SymptomCounts, usual: float, cause: str, holds: bool) -> float:
-    """The logarithm of how often reports on a cause show, or do not show, a symptom.
+@lru_cache(maxsize=512)  # twice the lines of the shipped table, and more
+def _weights(counted: SymptomCounts, holds: bool) -> Mapping[str, float]:
+    """Cause -> the logarithm of how often reports on it show, or do not show, a symptom.
 
     `UNSEEN_REPORTS`, which show it as often as all do, are added to what was counted.
     """
-    there, could = counted.there[cause], counted.could[cause]
-    share = (there + UNSEEN_REPORTS * usual) / (could + UNSEEN_REPORTS)
-    return math.log(share if holds else 1.0 - share)
+    usual = (sum(counted.there.values()) + 0.5) / (sum(counted.could.values()) + 1.0)
+    weights = {}
+    for cause in known_causes().texts:
+        there, could = counted.there.get(cause, 0), counted.could.get(cause, 0)
+        share = (there + UNSEEN_REPORTS * usual) / (could + UNSEEN_REPORTS)
+        weights[cause] = math.log(share if holds else 1.0 - share)
+    return weights
 
 
 def likely_causes(run: JudgedRun, rule: str) -> tuple[list[CauseText], str]:

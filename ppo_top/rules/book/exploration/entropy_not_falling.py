@@ -89,27 +89,29 @@ def _drops_too_little(
 ) -> bool:
     """Whether the entropy falls by less than the course of the reward calls for.
 
-    Its slope is costly and comes last. If most of the fall came at once and none after, an entropy
+    Slopes are costly and come last. If most of the fall came at once and none after, an entropy
     bonus holds it there; if learning is merely slow, the fall continues in small steps.
     """
-    fallen, at_once = first - history.level, first - median(history.first[-LEVEL_VALUES:])
-    too_little: list[float] = []
+    too_little = -math.inf
     if reward.gain < limits["little"] * reward.scale:
-        too_little.append(limits["flat"] * first)
+        too_little = limits["flat"] * first
     if _stagnates(reward, limits):
-        too_little.append(limits["creep"] * first)
-    if at_once > limits["at_once"] * fallen and not _climbs(reward, limits):
-        too_little.append(limits["held"] * fallen)
-    if not too_little:
-        return False
-    return rises_over(history.newest(int(limits["points"])), -max(too_little))
+        too_little = max(too_little, limits["creep"] * first)
+    fallen = first - history.level
+    if limits["held"] * fallen > too_little:
+        at_once = first - median(history.first[-LEVEL_VALUES:])
+        if at_once > limits["at_once"] * fallen and not _climbs(reward, limits):
+            too_little = limits["held"] * fallen
+    called_for = too_little > -math.inf
+    return called_for and rises_over(history.newest(int(limits["points"])), -too_little)
 
 
 def _climbs(reward: RewardCourse, limits: RuleLimits) -> bool:
     """Whether the reward rises at least half as fast as over the whole run."""
+    if not reward.rising:
+        return False
     usual = reward.gain * TREND_VALUES / reward.count
-    recent = theil_sen_rise(reward.history.newest(TREND_VALUES))
-    return reward.rising and recent > limits["slower"] * usual
+    return rises_over(reward.history.newest(TREND_VALUES), limits["slower"] * usual)
 
 
 def _stagnates(reward: RewardCourse, limits: RuleLimits) -> bool:

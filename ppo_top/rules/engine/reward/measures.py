@@ -108,8 +108,10 @@ class RewardMeasures:
 
         CartPole pays 1 for each, TorchRL's Trainer logs their mean.
         """
+        if self.source.sample.kind != "step":
+            return False
         low, high = self.history.low, self.history.high
-        return self.source.sample.kind == "step" and high - low <= ALIKE * abs(high) > 0.0
+        return high - low <= ALIKE * abs(high) > 0.0
 
     def copy(self, history: History) -> Self:
         """An independent copy on the copied history."""
