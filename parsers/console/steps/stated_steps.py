@@ -32,8 +32,8 @@ class StatedSteps:
 
     @property
     def _awaits_counts(self) -> bool:
-        waiting = (self._unnamed, self.episode_steps, self.nested)
-        return any(each.is_waiting for each in waiting)
+        counts = self.nested.is_waiting or self.episode_steps.is_waiting
+        return counts or self._unnamed.is_waiting
 
     def read(
         self, found: ConsoleRecord, before: int | None, axis: str, *, may_begin: bool
