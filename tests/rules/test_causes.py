@@ -567,6 +567,26 @@ def test_a_policy_that_is_certain_of_a_better_way_has_converged(
     assert ("converged: the policy is certain of what it has learned" in causes) is converged
 
 
+@pytest.mark.parametrize(("rule", "because"), [
+    ("critic-not-learning", "returns are still too large, or too noisy"),
+    ("value-loss-rising", "returns have grown with the reward"),
+])  # fmt: skip
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_critic_that_lags_behind_a_gain_need_not_be_at_fault(
+    rule: str, because: str, kept: bool
+) -> None:
+    """Where the policy learns without it, that is said first; not where the gain is lost again."""
+    columns: DrawnColumns = {
+        **CTRL_COLUMNS,
+        "explained_variance": 0.001,
+        "value_loss": lambda i: 50.0 * 1.15**i,
+        "reward_mean": lambda i: 20.0 + 30.0 * (i / 30 if kept or i < 30 else 0) + jitter(i, 2.0),
+    }
+    judge = judged(columns, 60)
+    (first, *_), _ = likely_causes(judge.run, rule)
+    assert first.sentence.startswith(because) is kept
+
+
 def test_a_setting_that_proves_another_cause_stands_before_it() -> None:
     """Nobody lowers a learning rate where exploring is punished by the settings."""
     about = profile(ent_coef=-2.0)
