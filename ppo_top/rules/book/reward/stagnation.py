@@ -104,11 +104,11 @@ RULES = (
         persistence=k_of_n(2, 2),
         causes=("converged", "stuck in a local optimum: too little exploration"),
         remedies=(
+            "nothing, if the reward is as good as the task allows",
             "raise the entropy bonus: {ent_coef:below 0.05}",
             "{larger_batches}",
             "lower {learning_rate:, or let it decay}",
             "{in_control}more varied starts",
-            "or stop: it may be finished",
         ),
         source="TRL practice: 'plateau -> stagnation'; stable at the maximum is success",
         grade="C",
