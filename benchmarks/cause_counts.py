@@ -52,6 +52,7 @@ UNCOUNTED_FACTS = frozenset(
     {
         "learned nothing, and no size of updates is logged",
         "reward gained and kept",
+        "a rule's reward gained and kept",
         *SETTING_FACTS,
     }
 )

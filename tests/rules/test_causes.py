@@ -587,6 +587,20 @@ def test_a_critic_that_lags_behind_a_gain_need_not_be_at_fault(
     assert first.sentence.startswith(because) is kept
 
 
+@pytest.mark.parametrize(("reward", "by_rule"), [("accuracy", True), ("my-reward-model", False)])
+def test_drift_that_a_rule_pays_for_is_what_was_learned(reward: str, by_rule: bool) -> None:
+    """A model that gives the reward may have been fooled; a rule was not."""
+    columns: DrawnColumns = {
+        **GRPO_COLUMNS,
+        "ref_kl_token": lambda i: 0.4 * min(1.0, i / 30),
+        "reward_mean": lambda i: 0.2 + 0.6 * min(1.0, i / 30) + jitter(i, 0.02),
+        f"reward_component_mean{{{reward}}}": lambda i: 0.2 + 0.6 * min(1.0, i / 30),
+    }
+    finding = opened(judged(columns, 80, about=profile("grpo")), "ref-kl-token-high")
+    learned = "the policy has learned what the rule pays for, away from the reference"
+    assert (finding.causes[0] == learned) is by_rule
+
+
 def test_a_setting_that_proves_another_cause_stands_before_it() -> None:
     """Nobody lowers a learning rate where exploring is punished by the settings."""
     about = profile(ent_coef=-2.0)

@@ -167,6 +167,11 @@ def grew_to_limit(run: JudgedRun) -> bool | None:
     return cut and not grew and run.keeps_gain
 
 
+def rule_pays(run: JudgedRun) -> bool | None:
+    """A rule gives the reward, which has risen by more than noise, and keeps most of that."""
+    return run.reward_pays if run.rewarded_by_rules and run.reward is not None else None
+
+
 LANGUAGE_FACTS: Mapping[str, Fact] = {
     "samples without entropy from the start": samples_alike,
     "entropy above 1.5 nats a token from the start": samples_wide,
@@ -183,5 +188,6 @@ LANGUAGE_FACTS: Mapping[str, Fact] = {
     "completions at the length limit": truncated,
     "completions at the length limit from the start": at_limit_from_start,
     "completions grew to the length limit as reward rose": grew_to_limit,
+    "a rule's reward gained and kept": rule_pays,
 }
 """What a reader calls it -> how it is seen."""

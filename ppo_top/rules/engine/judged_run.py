@@ -10,6 +10,7 @@ from ppo_top.rules.engine.logged_run import (
     LoggedRun,
 )
 from ppo_top.rules.engine.reward.course import EVALUATED
+from ppo_top.rules.engine.terms import GRPO, REWARD_COMPONENT_PREFIX
 from ppo_top.rules.engine.wording import label
 
 RECENT_ROWS = 3
@@ -183,6 +184,19 @@ class JudgedRun(LoggedRun):
     def reward_pays(self) -> bool:
         """Whether the reward has risen by more than noise, and keeps most of that."""
         return self.keeps_gain and self.reward is not None and self.reward.lost_share <= KEPT_SHARE
+
+    @property
+    def rewarded_by_rules(self) -> bool:
+        """Whether the reward is computed by rules; one learned by a model can be exploited.
+
+        TRL names its reward after the model, with hyphens or dots, and one of a function after
+        that.
+        """
+        start = len(REWARD_COMPONENT_PREFIX)
+        parts = (
+            name[start:-1] for name in self.histories if name.startswith(REWARD_COMPONENT_PREFIX)
+        )
+        return self.family == GRPO and not any("-" in part or "." in part for part in parts)
 
     @property
     def learned(self) -> bool:

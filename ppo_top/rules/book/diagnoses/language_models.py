@@ -11,7 +11,7 @@ from ppo_top.rules.book.diagnoses.oversized_updates import (
 )
 from ppo_top.rules.book.llm.generation import LENGTH_VALUES
 from ppo_top.rules.book.llm.grpo_signal import SOLVED, is_nearly_solved
-from ppo_top.rules.book.llm.reference_kl import reference_kl, rewarded_by_rules
+from ppo_top.rules.book.llm.reference_kl import reference_kl
 from ppo_top.rules.book.updates.optimiser import gradient_trebled
 from ppo_top.rules.engine.judged_run import RECENT_ROWS, JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
@@ -39,7 +39,7 @@ def hacking(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if worse:
         signs.append("evaluation falls")
     # longer answers that rules reward, near the reference, are how a model learns to reason
-    if abs(moved) >= limits["length"] and (high or not rewarded_by_rules(run)):
+    if abs(moved) >= limits["length"] and (high or not run.rewarded_by_rules):
         signs.append(f"completion length {moved:+.0%}")
     if run.severity_of("reward-parts-diverge") >= WATCH:
         signs.append("one part of the reward falls")

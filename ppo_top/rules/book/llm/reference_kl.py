@@ -13,7 +13,6 @@ from ppo_top.rules.engine.terms import (
     GRPO,
     INFO,
     LLM_FAMILIES,
-    REWARD_COMPONENT_PREFIX,
     RLHF,
     WARN,
     WATCH,
@@ -64,7 +63,7 @@ def drifted_token(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         return None
     message = f"policy has drifted {num(value)} nats per token from the reference (healthy <= 0.1)"
     limit = limits["clear"]
-    if run.learned and rewarded_by_rules(run):  # drift is what the reward costs
+    if run.learned and run.rewarded_by_rules:  # drift is what the reward costs
         return Assessment(INFO, value, limit, f"{message}, and the reward pays for it")
     if value > limits["once"]:
         return Assessment(CRIT, value, limit, message, immediate=True)
@@ -78,18 +77,6 @@ def drifted_token(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if value > limits["warn"]:
         return Assessment(WATCH if run.rising else WARN, value, limit, message)
     return borderline(value, limit)
-
-
-def rewarded_by_rules(run: JudgedRun) -> bool:
-    """Whether the reward is computed by rules; one learned by a model can be exploited.
-
-    TRL names its reward after the model, with
-    hyphens or dots, and one of a function after that.
-    """
-    prefix = len(REWARD_COMPONENT_PREFIX)
-    parts = [name[prefix:-1] for name in run.histories if name.startswith(REWARD_COMPONENT_PREFIX)]
-    by_model = any("-" in part or "." in part for part in parts)
-    return not by_model and run.family == GRPO
 
 
 def negative(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
