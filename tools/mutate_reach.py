@@ -189,27 +189,44 @@ def instrumented(path: Path, mutants: Sequence[tuple[int, Mutant]]) -> tuple[ast
     for number, mutant in mutants:
         changes[id(nodes[mutant.node])].append((number, mutant.replacement))
     noted: set[int] = set()
-    for owner, root in list(_expressions(module)):
+    for owner, root, once in list(_expressions(module)):
         variants = list(_variants(owner, root, changes))
         if variants:
             noted.update(number for number, _ in variants)
-            for_effect = isinstance(owner, ast.Expr)
-            become(root, _noting(deepcopy(root), variants, for_effect))
+            runs_once = isinstance(owner, ast.Expr) or _must_run_once(root, once)
+            become(root, _noting(deepcopy(root), variants, runs_once))
     return ast.fix_missing_locations(module), noted
 
 
-def _expressions(module: ast.Module) -> Iterator[tuple[ast.stmt, ast.expr]]:
-    """The outermost expressions of the statements within functions."""
+def _expressions(module: ast.Module) -> Iterator[tuple[ast.stmt, ast.expr, set[str]]]:
+    """The outermost expressions of the statements within functions, and what has been read once."""
     for function in ast.walk(module):
         if not isinstance(function, ast.FunctionDef):
             continue
+        once = _read_once(function)
         for node in ast.walk(function):
             if isinstance(node, ast.FunctionDef | ast.ClassDef) or not isinstance(node, ast.stmt):
                 continue
             for name in ("value", "test", "iter", "exc"):
                 child = getattr(node, name, None)
                 if isinstance(child, ast.expr):
-                    yield node, child
+                    yield node, child, once
+
+
+def _read_once(function: ast.FunctionDef) -> set[str]:
+    """The names that a function gives to iterators: whoever reads one leaves nothing of it."""
+    return {
+        target.id
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and _is_iterator(node.value)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+
+
+def _is_iterator(value: ast.expr) -> bool:
+    called = ast.unparse(value.func) if isinstance(value, ast.Call) else ""
+    return isinstance(value, ast.GeneratorExp) or called in ("map", "zip", "pairwise")
 
 
 def _variants(
@@ -230,17 +247,19 @@ def _variants(
             node.__dict__.update(before[1])
 
 
-def _noting(root: ast.expr, variants: Sequence[tuple[int, ast.expr]], for_effect: bool) -> ast.expr:
+def _noting(root: ast.expr, variants: Sequence[tuple[int, ast.expr]], runs_once: bool) -> ast.expr:
     numbers = ast.Tuple([ast.Constant(number) for number, _ in variants], ast.Load())
-    if for_effect or _must_run_once(root):
+    if runs_once:
         call = ast.Call(ast.Name(REACHED, ast.Load()), [numbers], [])
         return ast.IfExp(call, root, ast.Constant(None))
     both = [_lambda(each) for each in (root, *(variant for _, variant in variants))]
     return ast.Call(ast.Name(COMPARED, ast.Load()), [numbers, *both], [])
 
 
-def _must_run_once(root: ast.expr) -> bool:
+def _must_run_once(root: ast.expr, once: set[str]) -> bool:
     for node in ast.walk(root):
+        if isinstance(node, ast.Name) and node.id in once:
+            return True
         if isinstance(node, ast.NamedExpr | ast.Yield | ast.YieldFrom | ast.Await):
             return True
         if isinstance(node, ast.Call):
