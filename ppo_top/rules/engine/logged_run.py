@@ -325,7 +325,7 @@ class LoggedRun:
     def few_episodes(self, enough: float) -> bool:
         """Whether a control task has had fewer episodes, judging by the episode length."""
         length = self.histories.get("ep_len")
-        if self.family in LLM_FAMILIES or length is None or length.last <= 0.0:
+        if self.family in LLM_FAMILIES or length is None:
             return False
         if self.reward is not None and self.reward.source.has_other_unit:
             return False

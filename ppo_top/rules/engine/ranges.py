@@ -206,11 +206,9 @@ def may_be_nan(concept: str, value: float) -> bool:
 
 
 def _range_text(concept: str, low: float | None, high: float | None) -> str:
-    if low is None and high is not None:
-        return f"<= {format_value(concept, high)}"
-    if high is None and low is not None:
-        return f">= {format_value(concept, low)}"
-    return f"{num(low)} to {num(high)}" if low is not None and high is not None else ""
+    if low is None:
+        return f"<= {format_value(concept, high)}" if high is not None else ""
+    return f"{num(low)} to {num(high)}" if high is not None else f">= {format_value(concept, low)}"
 
 
 def _positive_number(profile: Profile, name: str) -> float | None:

@@ -38,7 +38,7 @@ def value_loss_rises(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
                 f"value loss rises ({num(early)} -> {num(late)}, {ratio_text(late, early)}): "
                 "the critic cannot keep up"
             )
-            pays = run.keeps_gain or (run.reward is not None and run.reward.is_up)
+            pays = run.reward is not None and run.reward.is_up
             mild = explains or pays or run.tiny_updates
             level, about = WATCH if mild else WARN, _concept(run, loss)
             return Assessment(level, loss.last, early, message, concepts=about)

@@ -96,10 +96,10 @@ def _correlation(left: list[float], right: list[float]) -> float:
 def eval_gap(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Evaluation lags behind the training reward, or falls while it rises."""
     history, reward = run.histories["eval_reward_mean"], run.reward
-    if reward is None or not reward.gained or run.in_self_play:
+    if reward is None or not reward.gained:
         return None
     if run.reward_concept not in REWARD_CONCEPTS[:2]:
-        return None  # a rate of success or of wins is no return
+        return None  # a rate of success or of wins is no return, nor is a rating
     last = history.recent[-3:]
     if reward.rising and _falls(last, history.recent[:-2], limits, reward.gain):
         message = f"evaluation falls ({num(last[0])} -> {num(last[2])}) while training reward rises"

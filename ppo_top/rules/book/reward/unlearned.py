@@ -155,9 +155,9 @@ def _constant_level(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) ->
     episodes = _episodes(run, reward)
     if episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
-    paid = reward.baseline > 0.0 and not run.resumed and run.family in (VALUE_BASED, OFF_POLICY)
+    paid = reward.baseline > 0.0 and run.family in (VALUE_BASED, OFF_POLICY)
     enough = episodes >= limits["constant" if paid else "constant_episodes"]
-    learned = reward.baseline > 0.0 and (run.resumed or _same_lengths(run))
+    learned = reward.baseline > 0.0 and _same_lengths(run)
     sure = long and (enough or run.ended) and not learned
     if not sure or (budget is not None and budget < limits["constant_budget"]):
         return WATCH

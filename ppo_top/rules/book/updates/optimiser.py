@@ -158,10 +158,7 @@ def grad_zero(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Gradients vanish."""
     history = run.histories["grad_norm"]
     rate = run.value("lr")
-    if (
-        history.last > limits["share"] * history.recent_median(int(limits["points"]))
-        and history.last > 0.0
-    ):
+    if history.last > limits["share"] * history.recent_median(int(limits["points"])):
         return None
     if history.high <= 0.0 or rate == 0.0 or run.at_max:
         return None

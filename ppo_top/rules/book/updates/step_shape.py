@@ -50,8 +50,8 @@ def _ratio_varies(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 
 def _ratio_tail(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The largest ratio of a histogram, as TRL's legacy PPO logs it."""
-    value = run.value("ratio_dist{max}", 0)
-    if value is None or value <= limits["tail"]:
+    value = run.histories["ratio_dist{max}"].last
+    if value <= limits["tail"]:
         return None
     message = f"largest new/old probability ratio {num(value)} (healthy <= {num(limits['tail'])})"
     crit = value > limits["tail_crit"]
