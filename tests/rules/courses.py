@@ -189,6 +189,17 @@ def late(
     return lambda x: {metric: after(at, x, before), **others}  # type: ignore[dict-item]
 
 
+def back(
+    metric: str, usual: float, bad: float, **others: object
+) -> Callable[[float], DrawnColumns]:
+    """A metric that is usual for 20 updates, bad for 20, and then at the tried value."""
+
+    def columns(x: float) -> DrawnColumns:
+        return {metric: lambda i: usual if i < 20 else bad if i < 40 else x, **others}  # type: ignore[dict-item]
+
+    return columns
+
+
 def spike(metric: str, usual: float) -> Callable[[float], DrawnColumns]:
     """One value so many times the usual."""
     return lambda x: {metric: lambda i: x * usual if i == 40 else usual * (1 + jitter(i, 0.01))}

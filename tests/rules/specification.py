@@ -255,6 +255,37 @@ class Boundary:
         return max((f.severity for f in found if f.rule == rule), default=0)
 
 
+@dataclass(frozen=True)
+class Clearing:
+    """A run in which a metric is bad and then at `x`: its finding is over on one side of `limit`.
+
+    On `side` it is still open: between that threshold and the one that raises it nothing changes.
+    """
+
+    limit: str
+    columns: ColumnsAt
+    side: int = 1
+    family: str = "on-policy"
+    scope: str = "all"
+    count: int = 70
+
+    def __str__(self) -> str:
+        return f"open up to {self.limit}-{self.scope}"
+
+    def check(self, rule: str) -> None:
+        """A few per cent on one side it is open at last, as many on the other it has cleared."""
+        assert self._left_open(rule, self.side)
+        assert not self._left_open(rule, -self.side)
+
+    def _left_open(self, rule: str, side: int) -> bool:
+        """Whether a finding of the rule opened, and is open when the log ends."""
+        columns = self.columns(float(LIMITS[rule, self.scope, self.limit]) * (1.0 + side * NEAR))
+        about = Profile(TRAINER_BY_FAMILY[self.family], self.family, tags=SB3_TAGS)
+        row_log, columns = RowLog(), {**HEALTHY_COLUMNS[self.family], **columns}
+        assert row_log.severity(rule, about, columns, self.count)
+        return bool(AT_LAST.severity(rule, about, columns, self.count))
+
+
 def specified_rules() -> dict[str, tuple[Example, ...]]:
     """The examples of every rule that has a class of tests."""
     for path in sorted(Path(__file__).parent.glob("book/*/test_*.py")):

@@ -9,6 +9,7 @@ from tests.rules.courses import (
     PERFECT,
     after,
     at,
+    back,
     capped,
     fallen,
     flat,
@@ -22,6 +23,7 @@ from tests.rules.specification import (
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RuleCase,
     RuleTests,
@@ -104,6 +106,9 @@ class TestCriticNotLearning(RuleTests):
         Boundary("low", lambda x: {"explained_variance": x, "value_loss": 900.0, **FLAT}, WARN, -1),
         Boundary("crit", lambda x: {"explained_variance": x, "value_loss": 900.0, **FLAT}, CRIT,
             -1),
+        Clearing("clear", back("explained_variance", -0.5, -0.5, value_loss=60.0, **FLAT), -1),
+        Contrast("something is trained at all", {"explained_variance": -0.5, "value_loss": 60.0,
+            **FLAT}, {"approx_kl": 0.97e-5}, WARN, 0),
     )
 
 
@@ -138,6 +143,8 @@ class TestExplainedVarianceDropped(RuleTests):
         Boundary("good",
             lambda x: {"explained_variance": after(40, 0.05, x), "value_loss": after(40, 60.0,
                 4.0), "reward_mean": fallen}, WARN),
+        Clearing("clear", back("explained_variance", 0.9, 0.1, value_loss=after(20, 60.0, 4.0),
+            **FLAT), -1),
     )
 
 

@@ -16,6 +16,7 @@ from tests.rules.courses import (
     surprised,
 )
 from tests.rules.specification import CRIT, WARN, WATCH, Boundary, Contrast, RuleCase, RuleTests
+from tests.support.drawn_runs import jitter
 
 
 # fmt: off
@@ -63,6 +64,8 @@ class TestReturnsChanged(RuleTests):
         Contrast("a reward is logged", surprised(), NOWHERE, CRIT, 0),
         Contrast("the reward did not fall before", surprised(),
             {"reward_mean": lambda i: rise(i) if i < 30 else rise(30) - 25.0 * (i - 29)}, CRIT, 0),
+        Contrast("the reward had risen: the best of mere noise is chance", surprised(),
+            {"reward_mean": lambda i: 100.0 + jitter(i, 30) - 45.0 * (i >= 42)}, CRIT, 0),
         Contrast("the reward falls afterwards", {"explained_variance": at(40, 0.1, 0.9),
             "value_loss": at(40, 60.0, 4.0),
             "reward_mean": lambda i: rise(i) if i < 42 else rise(42) - 30.0 * (i - 41)},

@@ -47,7 +47,7 @@ class TestValueLossRising(RuleTests):
         Contrast("the reward was not gained before", CLIMBING, {"reward_mean": learned}, WARN,
             WATCH),
         Contrast("the reward has not grown with its square",
-            {**CLIMBING, "reward_mean": lambda i: 10.0 - 1.0 * i},
+            {**CLIMBING, "reward_mean": lambda i: 10.0 - 4.0 * i},
             {"reward_mean": lambda i: 10.0 + 4.0 * i}, WARN, INFO),
         Contrast("a critic is seen not to learn where reward was gained",
             {**UNFALLEN, "reward_mean": learned}, {"explained_variance": None}, WATCH, INFO),

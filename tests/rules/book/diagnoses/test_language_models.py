@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.rules.courses import FALLS, GAINS, RISES, STILL, after, flat_reward, rising_reward
-from tests.rules.specification import CRIT, WATCH, Contrast, RuleCase, RuleTests
+from tests.rules.specification import CRIT, WARN, WATCH, Contrast, RuleCase, RuleTests
 from tests.support.drawn_runs import DrawnColumns, jitter
 
 SPREAD_GONE: DrawnColumns = {
@@ -64,6 +64,10 @@ class TestRewardHacking(RuleTests):
         Contrast("the reward has risen", {"ref_kl": lambda i: 0.5 + 0.4 * i,
             "resp_len_mean": lambda i: 50.0 + 4.0 * i, "reward_mean": lambda i: 0.1 * min(i, 35)},
             {"reward_mean": 1.0}, WATCH, 0, family="rlhf"),
+        Contrast("answers that rules reward grow far from the reference",
+            {"ref_kl_token": None, "ref_kl": lambda i: 1.0 + 0.5 * i, **RISES,
+            "resp_len_mean": after(25, 80.0, 50.0)}, {"ref_kl": lambda i: 1.0 + 0.1 * i},
+            WATCH, 0, family="grpo"),
     )
 
 
@@ -92,6 +96,9 @@ class TestNoLearningSignal(RuleTests):
             "reward_mean": lambda i: min(0.85, 0.02 * i) + jitter(i, 0.01)},
             {"reward_mean": lambda i: min(0.95, 0.02 * i) + jitter(i, 0.01)}, CRIT, WATCH,
             family="grpo", count=80),
+        Contrast("groups tie though answers are right now and then",
+            {"frac_zero_std": 1.0, "grad_norm": None, **STILL},
+            {"reward_mean": lambda i: 0.05 + jitter(i, 0.02)}, CRIT, WARN, family="grpo", count=45),
     )
 
 

@@ -14,7 +14,16 @@ from tests.rules.courses import (
     swinging,
     within,
 )
-from tests.rules.specification import AT_LAST, CRIT, INFO, WARN, Contrast, RuleCase, RuleTests
+from tests.rules.specification import (
+    AT_LAST,
+    CRIT,
+    INFO,
+    WARN,
+    WATCH,
+    Contrast,
+    RuleCase,
+    RuleTests,
+)
 from tests.support.drawn_runs import DrawnColumns, jitter
 
 LEARNED: DrawnColumns = {"entropy": after(12, 0.05, 1.0), "reward_mean": learned}
@@ -70,6 +79,10 @@ class TestPrematureConvergence(RuleTests):
             {"reward_mean": steady_gain}, CRIT, 0),
         Contrast("something was gained before it stuck", {"entropy": after(12, 0.05, 1.0), **FLAT},
             {"entropy": 0.69}, CRIT, 0),
+        Contrast("the reward is no higher than at its start, but for noise",
+            {"entropy": after(15, 0.05, 1.0), "approx_kl": lambda i: 0.2 if 4 <= i < 10 else 0.01,
+            **FLAT}, {"reward_mean": lambda i: jitter(i, 1) + 2.0 * (i >= 3)}, CRIT, WATCH,
+            count=30),
     )
 
 
@@ -130,6 +143,10 @@ class TestNothingLearns(RuleTests):
         Contrast("the reward does not move",
             {"approx_kl": 1e-8, "clip_fraction": 0.0, "entropy": 0.69, **FLAT}, {"approx_kl": 0.01},
             WARN, 0),
+        Contrast("no collapse of the policy says why",
+            {"approx_kl": after(20, 1e-9, 0.01), "clip_fraction": after(20, 0.0, 0.1),
+            "entropy": 0.692, **FLAT}, {"entropy": after(20, 1e-5, 0.69)}, WARN, 0,
+            config={"total_timesteps": 60_000}),
     )
 
 

@@ -8,6 +8,7 @@ from tests.rules.courses import (
     NOWHERE,
     STILL,
     after,
+    back,
     fallen,
     flat,
     learned,
@@ -19,6 +20,7 @@ from tests.rules.specification import (
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RuleCase,
     RuleTests,
@@ -125,6 +127,13 @@ class TestEntropyCollapsed(RuleTests):
             {"reward_mean": steady_gain}, WARN, WATCH, family="grpo"),
         Boundary("share", lambda x: {"entropy": after(12, x, 1.0), **FLAT}, WARN, -1),
         Boundary("crit", lambda x: {"entropy": after(12, x, 1.0), **FLAT}, CRIT, -1),
+        Clearing("clear", back("entropy", 1.0, 0.02, **FLAT), -1),
+        Contrast("a crash of the reward is open, though it is above its start again",
+            {"entropy": after(30, 0.05, 1.0), "reward_mean": lambda i: learned(i) if i < 32 else
+            45.0 + jitter(i, 2)}, {"reward_mean": learned}, WARN, WATCH),
+        Contrast("it fell in the first updates", {"entropy": after(12, 0.05, 1.0), **FLAT},
+            {"entropy": after(12, 0.05, 1.0), "reward_mean": lambda i: learned(i) - 0.2 * i}, WARN,
+            WATCH),
     )
 
 
@@ -156,4 +165,6 @@ class TestPolicyCollapsed(RuleTests):
         Contrast("a hundredth of the entropy is left", {"entropy": after(20, 0.0097, 1.0),
             "approx_kl": after(20, 1e-9, 0.01), "clip_fraction": after(20, 0.0, 0.1), **FLAT},
             {"entropy": after(20, 0.0103, 1.0)}, CRIT, 0),
+        Clearing("clear", back("entropy", 1.0, 1e-5, approx_kl=after(20, 1e-9, 0.01),
+            clip_fraction=after(20, 0.0, 0.1), **FLAT), -1),
     )

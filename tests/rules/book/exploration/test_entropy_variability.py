@@ -8,6 +8,7 @@ from tests.rules.courses import (
     NOWHERE,
     PERFECT,
     after,
+    back,
     flat,
     jumped_thrice,
     learned,
@@ -19,6 +20,7 @@ from tests.rules.specification import (
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RuleCase,
     RuleTests,
@@ -44,6 +46,7 @@ class TestEntropyExplodes(RuleTests):
         Contrast("it climbed by half of its start",
             {"entropy": lambda i: 1.0 + 0.022 * i, "reward_mean": 0.5},
             {"entropy": lambda i: 1.0 + 0.018 * i}, WATCH, 0, family="grpo"),
+        Clearing("clear", back("entropy", 1.0, 4.0, reward_mean=0.5), family="grpo"),
     )
 
 
@@ -142,6 +145,9 @@ class TestEntropySwings(RuleTests):
         Contrast("actions are discrete", SWINGING, {"policy_std": 1.0}, WARN, 0),
         Contrast("it goes on", SWINGING,
             {"entropy": lambda i: 0.65 if i % 4 < 2 or i > 30 else 0.2}, WARN, 0, log=AT_LAST),
+        Contrast("it turned twice in the last twenty updates",
+            {"entropy": lambda i: 0.65 if i % 4 < 2 or i > 44 else 0.2},
+            {"entropy": lambda i: 0.65 if i % 4 < 2 or i > 38 else 0.2}, WARN, 0, log=AT_LAST),
         Contrast("it turns four times in twenty updates",
             {"entropy": lambda i: 1.0 - 0.5 * (i // 4 % 2)},
             {"entropy": lambda i: 1.0 - 0.5 * (i // 8 % 2)}, WARN, 0),

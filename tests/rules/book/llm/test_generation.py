@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.model import Severity
-from tests.rules.courses import RISES, STILL, after, flat_reward, late, rising_reward
+from tests.rules.courses import RISES, STILL, after, back, flat_reward, late, rising_reward
 from tests.rules.specification import (
     CRIT,
     ENDED,
@@ -11,6 +11,7 @@ from tests.rules.specification import (
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RuleCase,
     RuleTests,
@@ -48,6 +49,7 @@ class TestCompletionsTruncated(RuleTests):
             {"truncated_frac": lambda i: 0.9 if i % 5 == 0 else 1.0}, CRIT, WATCH, family="grpo"),
         Boundary("warn", late("truncated_frac", 0.05), WARN, family="grpo"),
         Boundary("crit", late("truncated_frac", 0.05, reward_mean=0.2), CRIT, family="grpo"),
+        Clearing("clear", back("truncated_frac", 0.05, 0.6), family="grpo"),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.model import Severity
-from tests.rules.courses import GAINS, RISES, STILL, after, flat_reward, late, within
+from tests.rules.courses import GAINS, RISES, STILL, after, back, flat_reward, late, within
 from tests.rules.specification import (
     AT_LAST,
     CRIT,
@@ -11,6 +11,7 @@ from tests.rules.specification import (
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RuleCase,
     RuleTests,
@@ -129,6 +130,7 @@ class TestZeroVarianceGroups(RuleTests):
             {"frac_zero_std": None, "reward_std": 0.97e-6}, {"reward_std": 1.03e-6}, CRIT, 0,
             family="grpo"),
         Boundary("warn", late("frac_zero_std", 0.2), WARN, family="grpo"),
+        Clearing("clear", back("frac_zero_std", 0.2, 1.0, **STILL), family="grpo"),
     )
 
 
@@ -156,6 +158,7 @@ class TestRewardSpreadGone(RuleTests):
         Contrast("the task is not solved", {"reward_std": after(30, 0.01, 1.0), **STILL},
             {"reward_mean": lambda i: 0.98 + 0.02 * (i % 2)}, WATCH, INFO, family="grpo"),
         Boundary("share", late("reward_std", 1.0), WATCH, -1, "grpo"),
+        Clearing("clear", back("reward_std", 1.0, 0.01, frac_zero_std=None), -1, "grpo"),
     )
 
 

@@ -100,4 +100,7 @@ class TestRlhfRewardFalls(RuleTests):
             family="rlhf", count=90),
         Contrast("it falls by more than noise", {**STILL, "rlhf_reward": lambda i: 2.0 - 0.05 * i},
             {"rlhf_reward": lambda i: 2.0 - 0.0005 * i}, WATCH, 0, family="rlhf"),
+        Contrast("it has not risen with the score", {**RISES, "rlhf_reward": 0.3},
+            {"rlhf_reward": lambda i: 0.1 + 0.011 * i + jitter(i, 0.02)}, WATCH, 0, family="rlhf",
+            count=90),
     )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
-from tests.rules.courses import at
+from tests.rules.courses import at, back
 from tests.rules.specification import (
     CRIT,
     ENDED,
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RowLog,
     RuleCase,
@@ -47,6 +48,8 @@ class TestPreferenceInverted(RuleTests):
             {"preference_margin": lambda i: 1.0 - 0.01 * i}, WARN, 0, family="preference"),
         Boundary("warn", sinking, WARN, -1, family="preference"),
         Boundary("crit", sinking, CRIT, -1, family="preference"),
+        Clearing("clear", back("preference_accuracy", 0.5, 0.2,
+            preference_margin=lambda i: -0.05 * i), -1, "preference"),
     )
 
 

@@ -7,6 +7,7 @@ from tests.rules.courses import (
     STILL,
     after,
     at,
+    back,
     flat,
     flat_reward,
     late,
@@ -20,6 +21,7 @@ from tests.rules.specification import (
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RuleCase,
     RuleTests,
@@ -105,6 +107,7 @@ class TestRefKlTokenHigh(RuleTests):
         Boundary("once",
             lambda x: {"ref_kl_token": lambda i: x if i == 40 else 0.01, "reward_mean": flat}, CRIT,
             family="grpo"),
+        Clearing("clear", back("ref_kl_token", 0.01, 0.9), family="grpo"),
     )
 
 

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from tests.rules.courses import after, late
-from tests.rules.specification import CRIT, WARN, WATCH, Boundary, Contrast, RuleCase, RuleTests
+from tests.rules.courses import after, back, late
+from tests.rules.specification import (
+    CRIT,
+    WARN,
+    WATCH,
+    Boundary,
+    Clearing,
+    Contrast,
+    RuleCase,
+    RuleTests,
+)
 from tests.support.drawn_runs import DrawnColumns
 
 CAPPED: DrawnColumns = {"is_ratio_mean": 0.3, "is_ratio_min": 0.0, "is_ratio_max": 3.0}
@@ -64,4 +73,5 @@ class TestSamplerMismatch(RuleTests):
         Boundary("kl", late("rollout_kl", 0.01), WARN, family="grpo"),
         Boundary("kl_crit", late("rollout_kl", 0.01), CRIT, family="grpo"),
         Boundary("ess_crit", late("ess", 0.9), CRIT, -1, "grpo"),
+        Clearing("ess_clear", back("ess", 0.9, 0.2), -1, "grpo"),
     )

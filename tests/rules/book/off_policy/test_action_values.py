@@ -47,6 +47,10 @@ class TestActionValuesWrong(RuleTests):
             {"value_mean": lambda i: -200.0 if i % 5 else None}, WARN, 0, "off-policy"),
         Contrast("all returns are of one sign", WRONG_VALUES,
             {"reward_mean": lambda i: 1.0 if i == 2 else -600.0 - i % 2}, WARN, 0, "off-policy"),
+        Contrast("they do not grow towards the returns", {**WRONG, "actor_loss": 3.0},
+            {"actor_loss": lambda i: 0.1 * 1.08**i}, WARN, 0, "off-policy", count=45),
+        Contrast("values of the other sign do not shrink", {**WRONG, "actor_loss": -100.0},
+            {"actor_loss": lambda i: -300.0 * 0.93**i}, WARN, 0, "off-policy", count=45),
     )
 
 
@@ -81,6 +85,15 @@ class TestActionValuesShort(RuleTests):
         Contrast("an actor's loss is logged", {"actor_loss": lambda i: 7.0 + jitter(i, 0.1),
             "reward_mean": lambda i: -1400 + jitter(i, 20), "ep_len": 200.0},
             {"actor_loss": None, "value_mean": -7.0}, WARN, 0, "off-policy", log=ENDED),
+        Contrast("episodes are of five steps or more",
+            {**ONE_STEP, "ep_len": 5.1, "reward_mean": lambda i: -51.0 - 0.1 * (i % 2)},
+            {"ep_len": 4.9, "reward_mean": lambda i: -49.0 - 0.1 * (i % 2)}, WARN, 0, "off-policy",
+            log=ENDED),
+        Contrast("the second half of a run is twenty updates", ONE_STEP, {}, WARN, 0, "off-policy",
+            count=40, otherwise_count=39, log=ENDED),
+        Contrast("they are worth no more in seven of ten rows, of which some may earn nothing",
+            {**ONE_STEP, "reward_mean": lambda i: -600.0 * (i % 4 > 0)},
+            {"reward_mean": lambda i: -600.0 * (i % 3 > 0)}, WARN, 0, "off-policy", log=ENDED),
     )
 
 

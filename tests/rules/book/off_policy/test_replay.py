@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tests.rules.courses import NO_LOSS, NOWHERE, UNGAINED, after, flat, rise, stops
+from tests.rules.courses import FLAT, NO_LOSS, NOWHERE, UNGAINED, after, flat, rise, stops
 from tests.rules.specification import (
     AT_LAST,
     CRIT,
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RowLog,
     RuleCase,
@@ -43,6 +44,12 @@ def growing(rate: float) -> DrawnColumns:
 
 
 LOSING: DrawnColumns = {"reward_mean": lambda i: -1400 + jitter(i, 20)}
+
+
+def grows_by(jump: float) -> DrawnColumns:
+    """A loss that grows by so many powers of ten at once, and to 3.6 of them in thirty updates."""
+    rest = (3.6 - jump) / 30
+    return {"critic_loss": lambda i: 10.0 ** (jump + rest * min(30, i - 20) if i >= 20 else 0.0)}
 
 
 # fmt: off
@@ -96,6 +103,10 @@ class TestCriticLossGrowing(RuleTests):
         Contrast("it began at the size of the rewards, squared",
             {**UNGAINED, "critic_loss": lambda i: 1e-4 * 1.3**i},
             {"critic_loss": lambda i: 10.0 * 1.3**i}, 0, WARN, "off-policy", count=40),
+        Clearing("clear", lambda x: {"critic_loss": lambda i: 10.0 ** (x if i >= 50 else
+            max(0.0, min(3.04, 0.1 * i - 1.0))), **FLAT}, family="off-policy"),
+        Contrast("most of its growth was no single jump", {**UNGAINED, **grows_by(1.9)},
+            grows_by(2.4), WARN, 0, "off-policy", count=49),
     )
 
 
@@ -152,6 +163,10 @@ class TestEntropyCoefficient(RuleTests):
         Boundary("crit_times",
             lambda x: {"entropy_coef": lambda i: min(x, 1.5 ** max(0, i - 20)), **LOSING}, CRIT,
             family="off-policy"),
+        Contrast("a policy that has learned may be certain",
+            {**UNGAINED, "entropy_coef": after(20, 1e-7, 1.0)},
+            {"reward_mean": lambda i: -1400.0 + 60.0 * min(i, 20) + jitter(i, 5)}, WARN, 0,
+            "off-policy"),
     )
 
 
@@ -177,6 +192,9 @@ class TestExplorationNotFalling(RuleTests):
             {**UNGAINED, "exploration_rate": lambda i: 0.95 - 0.004 * i}, {}, 0, WARN,
             "value-based", differs_config={"total_timesteps": 60_000}),
         Boundary("random", lambda x: {"exploration_rate": x}, WATCH, family="value-based"),
+        Contrast("it is its highest but for a hundredth",
+            {**FLAT, "exploration_rate": after(5, 0.992, 1.0)},
+            {"exploration_rate": after(5, 0.988, 1.0)}, WARN, 0, "value-based"),
     )
 
 
@@ -220,4 +238,6 @@ class TestNotTraining(RuleTests):
         Contrast("half of the budget is used", NO_LOSS, {}, 0, WARN, "off-policy",
             config={"total_timesteps": 400_000}, differs_config={"total_timesteps": 60_000},
             count=40),
+        Contrast("ten rows hold none", NO_LOSS, {}, WARN, 0, "off-policy", count=13,
+            otherwise_count=11, config={"total_timesteps": 60_000, "learning_starts": 1e9}),
     )

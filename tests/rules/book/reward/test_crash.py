@@ -13,6 +13,7 @@ from tests.rules.specification import (
     INFO,
     WARN,
     Boundary,
+    Clearing,
     Contrast,
     RowLog,
     RuleCase,
@@ -42,6 +43,11 @@ TRAINED_LATE: DrawnColumns = {"critic_loss": lambda i: 3.0 if i >= 12 else None}
 EVERY_OTHER: DrawnColumns = {
     "reward_mean": lambda i: None if i % 2 else jitter(i, 1) + 2.4 * (8 <= i < 70), "ep_len": 20.0,
 }  # fmt: skip
+
+
+def rating(height: float) -> DrawnColumns:
+    """A rating that gains so many points, and loses them."""
+    return {"elo": lambda i: 1200.0 + jitter(i) + height * (min(i, 8) / 8 if i <= 30 else 0.0)}
 
 
 # fmt: off
@@ -96,6 +102,11 @@ class TestRewardCrash(RuleTests):
         Boundary("beyond",
             lambda x: {"reward_mean": lambda i: 300 + 100 * min(1, max(0, 0.05 * (i - 9)) if i < 40
                 else 1 - x) + jitter(i, 1)}, CRIT, -1, family="off-policy"),
+        Clearing("clear", lambda x: {"reward_mean": lambda i: 400 * (1 - 0.8**i if i < 40 else 0.2
+            if i < 50 else 1 - x) + jitter(i, 1)}),
+        Contrast("fifty points of a rating were gained", rating(55.0), rating(45.0), CRIT, 0),
+        Contrast("half of the gain is lost in the last fifth of the run", hill(90.0, 47, 0.4, 30.0),
+            hill(90.0, 47, 0.6, 30.0), WARN, 0, log=ENDED),
     )
 
 

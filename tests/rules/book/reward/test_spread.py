@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ppo_top.model import Severity
-from tests.rules.courses import after, flat, late, learned, rise, steady_gain, within
+from tests.rules.courses import after, back, flat, late, learned, rise, steady_gain, within
 from tests.rules.specification import (
     AT_LAST,
     INFO,
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RuleCase,
     RuleTests,
 )
-from tests.support.drawn_runs import DrawnColumn, DrawnColumns, jitter
+from tests.support.drawn_runs import DrawnColumn, DrawnColumns, gauss, jitter
 
 EVALS: DrawnColumns = {
     "reward_mean": steady_gain,
@@ -34,7 +37,7 @@ def evals_at(*rows: int) -> DrawnColumns:
 LONG_TAIL: DrawnColumns = {"reward_p1": -9.0, "reward_p50": 0.0, "reward_p99": 1.0}
 
 
-def lagging(until: int) -> DrawnColumn:
+def lagging(until: int) -> Callable[[int], float]:
     """Evaluations that are far below training twice, and a third time up to a row."""
     low = {*range(20, 24), *range(34, 38), *range(48, until)}
     return lambda i: 60.0 if i in low else 180.0
@@ -45,6 +48,18 @@ def evaluations(noise: float) -> DrawnColumn:
     return lambda i: (
         None if i % 5 else 200.0 + noise * (-1) ** (i // 5) if i < 40 else 300.0 - 10 * (i - 35)
     )
+
+
+FIRST_DOWN_THEN_APART: DrawnColumns = {
+    "ep_len": lambda i: 200.0 if i < 5 else 50.0 + i,
+    "reward_mean": lambda i: 100.0 if i < 5 else 20.0 - 0.5 * i,
+}
+"""Both fall at once, and then the length rises while the reward goes on to fall."""
+
+
+def one_lag(row: int) -> Callable[[int], float]:
+    """The same, all good since row 52 but for one."""
+    return lambda i: 60.0 if i == row else 180.0 if i >= 52 else lagging(52)(i)
 
 
 def there_and_back(slope: float) -> DrawnColumn:
@@ -66,7 +81,10 @@ class TestRewardSpread(RuleTests):
             {"reward_std": within(20, 40, 4.0, 1.0)}, WATCH, 0, family="rlhf", log=AT_LAST),
         Contrast("the mean grows as much", {"reward_std": after(30, 3.1, 1.0), "reward_mean": 1.0},
             {"reward_mean": after(25, 4.0, 1.0)}, WATCH, 0, family="rlhf"),
+        Contrast("it was above 0 at the start", {"reward_std": after(30, 4.0, 1.0),
+            "reward_mean": 1.0}, {"reward_std": after(30, 4.0, 0.0)}, WATCH, 0, family="rlhf"),
         Boundary("times", late("reward_std", 1.0, reward_mean=1.0), WATCH, family="rlhf"),
+        Clearing("clear", back("reward_std", 1.0, 4.0, reward_mean=1.0), family="rlhf"),
     )
 
 
@@ -84,6 +102,16 @@ class TestRewardLengthDiverge(RuleTests):
             "reward_mean": rise},
             {"ep_len": lambda i: 50 + jitter(i, 20) if i < 30 else 20 + 3.0 * i if i < 60 else 200
                 - 3.0 * (i - 60)}, WATCH, 0, count=100),
+        Contrast("the length moves by more than chance",
+            {"ep_len": there_and_back(3.0), "reward_mean": rise},
+            {"ep_len": lambda i: 20 + 3.0 * i if i < 60 else 200 - i + gauss(i, 60.0)}, WATCH, 0,
+            count=100),
+        Contrast("the reward moves by more than chance",
+            {"ep_len": there_and_back(3.0), "reward_mean": steady_gain},
+            {"reward_mean": lambda i: steady_gain(i) if i < 60 else i + gauss(i, 60.0)}, WATCH, 0,
+            count=100),
+        Contrast("26 updates have shown how they usually go, and three how they go now",
+            FIRST_DOWN_THEN_APART, {}, WATCH, 0, count=28, otherwise_count=27),
         Contrast("they went together at first",
             {"reward_mean": lambda i: (5.0 * i if i < 25 else 250.0 - 5.0 * i) + jitter(i, 3),
             "ep_len": lambda i: 5.0 * i + jitter(i, 3)}, {"ep_len": lambda i: 100 + jitter(i, 3)},
@@ -115,6 +143,16 @@ class TestEvalGap(RuleTests):
         Contrast("six evaluations are as good as training, however often others lagged",
             {"reward_mean": learned, "eval_reward_mean": lagging(60)},
             {"eval_reward_mean": lagging(52)}, WATCH, 0, log=AT_LAST),
+        Contrast("none of the last six evaluations lags",
+            {"reward_mean": learned, "eval_reward_mean": one_lag(55)},
+            {"eval_reward_mean": one_lag(53)}, WATCH, 0, log=AT_LAST),
+        Contrast("most of the last six evaluations are no lower than training",
+            {"reward_mean": learned,
+            "eval_reward_mean": lambda i: 150.0 if i >= 54 else one_lag(0)(i)},
+            {"eval_reward_mean": one_lag(0)}, WATCH, 0, log=AT_LAST),
+        Contrast("the policy plays against itself, where training rewards tell nothing",
+            {"eval_reward_mean": lambda i: 30.0 if i % 10 == 9 else None}, {}, WARN, 0,
+            differs_config={"self_play": True}),
         Contrast("three evaluations in turn are far below", {"reward_mean": learned,
             "eval_reward_mean": lambda i: -20.0 if i in (20, 30, 40, 50) else None},
             {"eval_reward_mean": lambda i: {20: 160.0, 30: -20.0, 40: -20.0, 50: -20.0}.get(i)},
@@ -143,6 +181,10 @@ class TestEvalGap(RuleTests):
         Boundary("far",
             lambda x: {"eval_reward_mean": lambda i: (1 - x) * rise(i) if i % 10 == 9 else None},
             WARN, step=0.1),
+        Contrast("fewer than six evaluations were as good as training, which it fell towards",
+            {"reward_mean": steady_gain, "eval_reward_mean": lambda i:
+            {30: 500.0, 35: 440.0, 40: 380.0, 45: 320.0, 50: 330.0, 55: 331.0}.get(i)}, {}, WARN, 0,
+            count=52, otherwise_count=60, log=AT_LAST),
     )
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from tests.rules.courses import after, settled, swinging
 from tests.rules.specification import INFO, WATCH, Contrast, RuleCase, RuleTests
-from tests.support.drawn_runs import jitter
+from tests.support.drawn_runs import DrawnColumns, gauss, jitter
+
+
+def until_row(row: int) -> DrawnColumns:
+    """A reward that rises up to a row, and then stays."""
+    return {"reward_mean": lambda i: 20.0 + 2.0 * min(i, row) + jitter(i, 3)}
 
 
 # fmt: off
@@ -25,6 +30,15 @@ class TestRewardPlateau(RuleTests):
             {"reward_mean": lambda i: min(1.0, 0.05 * i) + jitter(i, 0.02),
             "entropy": after(40, 0.097, 1.0)}, {"entropy": after(40, 0.103, 1.0)}, WATCH, INFO,
             family="grpo", count=120),
+        Contrast("most of the gain is kept", {"reward_mean": settled},
+            {"reward_mean": lambda i: settled(i) if i < 30 else 60.0 + jitter(i, 3)}, INFO, 0),
+        Contrast("there is more to get", {"reward_mean": settled}, {}, INFO, 0,
+            differs_config={"reward_threshold": 140.0}),
+        Contrast("the last quarter of the run is no higher than the one before", until_row(80),
+            until_row(112), INFO, 0, count=160),
+        Contrast("updates have stopped to change anything", {"reward_mean": settled,
+            "approx_kl": after(25, 1e-8, 0.01), "clip_fraction": after(25, 0.0, 0.1)},
+            {"approx_kl": 0.01}, WATCH, INFO, count=120),
     )
 
 
@@ -35,4 +49,7 @@ class TestRewardSwings(RuleTests):
     examples = (
         RuleCase({"reward_mean": lambda i: swinging(i, 40.0)},
             {"reward_mean": lambda i: swinging(i, 160.0)}),
+        Contrast("levels go up and down by most of their size, where nothing was gained",
+            {"reward_mean": lambda i: 40.0 + gauss(i, 60.0)},
+            {"reward_mean": lambda i: 400.0 + gauss(i, 60.0)}, WATCH, 0),
     )

@@ -6,11 +6,17 @@ import math
 
 from ppo_top.rules.engine.logged_run import TRAINING_LOSSES
 from tests.rules.courses import NAN, after, at, rise, stops, until
-from tests.rules.specification import CRIT, WARN, WATCH, Contrast, RuleCase, RuleTests
-from tests.support.drawn_runs import jitter
+from tests.rules.specification import AT_LAST, CRIT, WARN, WATCH, Contrast, RuleCase, RuleTests
+from tests.support.drawn_runs import DrawnColumns, jitter
 
 UNTRAINED = dict.fromkeys(TRAINING_LOSSES)
 """No loss is logged."""
+
+LOSSES_STOP: DrawnColumns = {
+    **dict.fromkeys(("total_loss", "policy_loss", "value_loss", "approx_kl"), until(40, 0.5)),
+    "lr": None, "n_updates": None,
+}  # fmt: skip
+"""No loss is logged from an update on; whether there are updates is not."""
 
 
 # fmt: off
@@ -51,10 +57,25 @@ class TestNonFinite(RuleTests):
             {"reward_mean": lambda i: math.inf if i == 40 else rise(i),
             "ep_len": at(40, NAN, 100.0)}, {"reward_mean": lambda i: NAN if i == 40 else rise(i)},
             CRIT, 0),
+        Contrast("a metric that nobody knows may be the best so far, which is infinite at first",
+            {"tag:best": NAN}, {"tag:best": -math.inf}, CRIT, 0, family="grpo"),
+        Contrast("training has begun, as another loss shows",
+            {"critic_loss": 1.0, "actor_loss": lambda i: NAN if i < 3 else 1.0},
+            {"critic_loss": lambda i: NAN if i < 3 else 1.0}, CRIT, 0, family="off-policy",
+            config={"learning_starts": 5000}),
         Contrast("a replay buffer may still be filling",
             {"critic_loss": lambda i: NAN if i < 3 else 1.0, "actor_loss": None}, {}, CRIT, 0,
             family="off-policy", config={"learning_starts": 100},
             differs_config={"learning_starts": 5000}),
+        Contrast("three updates in turn are finite",
+            {"value_loss": lambda i: NAN if i == 40 or i == 43 else 5.0},
+            {"value_loss": at(40, NAN, 5.0)}, CRIT, 0, count=45, log=AT_LAST),
+        Contrast("more episodes are counted than before, so that one has ended",
+            {"ep_len": NAN, "reward_mean": lambda i: NAN if i == 40 else rise(i),
+            "episode": lambda i: 10.0 + i}, {"episode": 10.0}, CRIT, 0),
+        Contrast("the trainer has counted an update",
+            {"value_loss": lambda i: NAN if i < 5 else 5.0, "policy_loss": None,
+            "total_loss": None}, {"n_updates": lambda i: max(0.0, i - 4.0)}, CRIT, 0),
     )
 
 
@@ -69,6 +90,8 @@ class TestHiddenNan(RuleTests):
             {"lr": until(45, 3e-4)}, WATCH, 0, "value-based"),
         Contrast("the others go on", {"value_loss": lambda i: 5.0 if i < 40 else None},
             {"value_loss": lambda i: 5.0 if i % 5 == 0 else None}, WATCH, 0),
+        Contrast("the reward goes on, where the rest of an update stops", LOSSES_STOP,
+            {"reward_mean": until(40, 100.0)}, WATCH, 0),
         Contrast("another reward began two updates before it ended",
             {"reward_component_mean{a}": lambda i: 0.5 + jitter(i, 0.1) if i < 40 else None,
             "reward_component_mean{b}": lambda i: 0.5 + jitter(i, 0.1) if i >= 37 else None},
@@ -76,4 +99,10 @@ class TestHiddenNan(RuleTests):
             WATCH, family="grpo"),
         Contrast("it had been there ten times", {"total_loss": lambda i: 2.0 if i < 10 else None},
             {"total_loss": lambda i: 2.0 if i < 9 else None}, WATCH, 0),
+        Contrast("it is missing for two rows, where it was in every one before",
+            {"total_loss": lambda i: 2.0 if i < 58 else None}, {"total_loss": lambda i: 2.0 if
+            i < 59 else None}, WATCH, 0),
+        Contrast("a language model's reward stops, of which it has one in each update",
+            {"reward_mean": until(40, 0.5)}, {"reward_mean": 0.5, "entropy": until(40, 0.5)}, WARN,
+            0, family="grpo"),
     )

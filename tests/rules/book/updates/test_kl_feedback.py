@@ -49,4 +49,8 @@ class TestKlEarlyStop(RuleTests):
         Contrast("the counter counts epochs", {"n_updates": lambda i: 4.0 * i},
             {"n_updates": lambda i: 4.0 * i + 20 * (i // 3)}, WATCH, 0,
             config={"n_epochs": 10, "target_kl": 0.02}),
+        Contrast("the newest updates are cut short",
+            {"n_updates": lambda i: 10.0 * min(i, 29) + 3.0 * max(0, i - 29)},
+            {"n_updates": lambda i: 10.0 * i}, WATCH, 0, count=45,
+            config={"n_epochs": 10, "target_kl": 0.01}),
     )

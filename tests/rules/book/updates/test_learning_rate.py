@@ -5,7 +5,16 @@ from __future__ import annotations
 from ppo_top.model import Severity
 from ppo_top.rules.engine.logged_run import UPDATE_METRICS
 from tests.rules.courses import FLAT, after, flat, late, rise, settled, steady_gain
-from tests.rules.specification import INFO, WARN, WATCH, Boundary, Contrast, RuleCase, RuleTests
+from tests.rules.specification import (
+    AT_LAST,
+    INFO,
+    WARN,
+    WATCH,
+    Boundary,
+    Contrast,
+    RuleCase,
+    RuleTests,
+)
 
 
 # fmt: off
@@ -29,6 +38,11 @@ class TestLearningRateZero(RuleTests):
         Boundary("share",
             lambda x: {"lr": lambda i: 1.0 if i < 30 else x, "reward_mean": lambda i: 20 + 5.0 * i},
             Severity.INFO, -1),
+        Contrast("a rate that rose in its warm-up has ended for good",
+            {"lr": lambda i: 1e-5 * min(i, 20) if i < 30 else 0.0, **FLAT}, {"lr": 3e-4}, WATCH, 0),
+        Contrast("there is more to learn", {"lr": after(30, 0.0, 3e-4), "reward_mean": 500.0}, {},
+            WATCH, 0, config={"reward_threshold": 600.0},
+            differs_config={"reward_threshold": 500.0}),
     )
 
 
@@ -50,6 +64,11 @@ class TestLearningRateCut(RuleTests):
             {"lr": lambda i: 1.0 if i < 30 else 0.19 if i < 40 else 0.001}, WARN, 0),
         Contrast("the trainer adapts it", {"lr": after(40, 2e-6, 3e-4), **FLAT},
             {"lr": lambda i: 3e-4}, WARN, 0),
+        Contrast("it does not come back", {"lr": after(40, 2e-6, 3e-4), **FLAT},
+            {"lr": lambda i: 2e-6 if i in (40, 41) else 3e-4}, WARN, 0, log=AT_LAST),
+        Contrast("there is more to learn", {"lr": after(40, 2e-6, 3e-4), "reward_mean": 500.0}, {},
+            WARN, 0, config={"reward_threshold": 600.0},
+            differs_config={"reward_threshold": 500.0}),
     )
 
 
@@ -83,6 +102,14 @@ class TestLearningRateExtreme(RuleTests):
             0, config={"learning_rate": 0.1}),
         Boundary("high", lambda x: {"lr": x, **FLAT}, WARN),
         Boundary("low", lambda x: {"lr": x, **FLAT}, WARN, -1),
+        Contrast("a table of values learns with a high rate, but with none at all nothing does",
+            {**dict.fromkeys(UPDATE_METRICS), **FLAT, "lr": 1e-9}, {"lr": 0.5}, WARN, WATCH,
+            trainer="unknown"),
+        Contrast("the trainer is known to have an optimiser",
+            {**dict.fromkeys(UPDATE_METRICS), **FLAT, "lr": 0.5}, {}, WARN, WATCH,
+            otherwise_trainer="unknown"),
+        Contrast("a setting is a rate at all", {"lr": None, **FLAT}, {}, WARN, 0,
+            config={"learning_rate": 1e-9}, differs_config={"learning_rate": -1.0}),
     )
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tests.rules.courses import FLAT, after, at, fallen, late, rise, spike
+from tests.rules.courses import FLAT, after, at, back, fallen, late, rise, spike
 from tests.rules.specification import (
     CRIT,
     INFO,
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RuleCase,
     RuleTests,
@@ -61,6 +62,9 @@ class TestPolicyLossPositive(RuleTests):
             WATCH),
         Boundary("unscaled", lambda x: {"policy_loss": x}, WARN, -1),
         Boundary("small_kl", lambda x: {"policy_loss": 0.5, "approx_kl": x}, WARN),
+        Clearing("clear", back("policy_loss", -0.01, 0.04)),
+        Contrast("an algorithm is known to normalise its advantages, or the log shows it",
+            {"policy_loss": 0.05}, {"approx_kl": None, "clip_fraction": None}, WARN, 0),
     )
 
 
@@ -110,6 +114,9 @@ class TestGradHigh(RuleTests):
     examples = (
         RuleCase({"grad_norm": lambda i: 40.0 if i in (40, 42, 45) else 1 + jitter(i, 0.1)},
             {"grad_norm": lambda i: 40.0 if i == 40 else 1 + jitter(i, 0.1)}, WATCH),
+        Contrast("two of three are a hundred times the usual",
+            {"grad_norm": lambda i: 103.0 if i in (40, 42) else 1 + jitter(i, 0.001)},
+            {"grad_norm": lambda i: 97.0 if i in (40, 42) else 1 + jitter(i, 0.001)}, WATCH, 0),
     )
 
 

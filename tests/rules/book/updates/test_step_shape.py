@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tests.rules.courses import FLAT, GAINS, STILL, after, fallen, flat, late, learned, rise
+from tests.rules.courses import FLAT, GAINS, STILL, after, back, fallen, flat, late, learned, rise
 from tests.rules.specification import (
     CRIT,
     INFO,
     WARN,
     WATCH,
     Boundary,
+    Clearing,
     Contrast,
     RuleCase,
     RuleTests,
@@ -98,6 +99,20 @@ class TestNoOpUpdates(RuleTests):
             {"reward_mean": lambda i: 0.2 + 0.05 * i + jitter(i, 0.05)}, WARN, 0, family="rlhf"),
         Boundary("kl", lambda x: {"approx_kl": x, "clip_fraction": 0.0, "entropy": 0.69, **FLAT},
             WARN, -1),
+        Clearing("clear_kl", back("approx_kl", 1e-8, 1e-8, clip_fraction=0.0, entropy=0.69,
+            **FLAT), -1),
+        Contrast("a reward was gained, and the rate is no reason to stop",
+            {"approx_kl": after(20, 1e-8, 0.01), "clip_fraction": 0.0, "reward_mean": learned},
+            {"lr": None}, WARN, 0),
+        Contrast("the rate was never more than 0, which is no schedule",
+            {"approx_kl": 1e-8, "clip_fraction": 0.0, "entropy": 0.69, **FLAT, "lr": 0.0},
+            {"lr": lambda i: 3e-4 * max(0.0, 1.0 - i / 10)}, WARN, 0),
+        Contrast("the rate was cut at once, which is no schedule",
+            {"approx_kl": after(20, 1e-8, 0.01), "clip_fraction": 0.0, "entropy": 0.69, **FLAT,
+            "lr": after(20, 1e-6, 3e-4)}, {"lr": lambda i: 3e-4 * max(0.0, 1.0 - i / 25)}, WARN, 0),
+        Contrast("a Gaussian's entropy that falls does not show that it learns",
+            {"approx_kl": 0.0, "clip_fraction": 0.0, "entropy": lambda i: 1.0 - 0.005 * i,
+            "policy_std": 1.0, **FLAT}, {"policy_std": None}, WARN, 0),
     )
 
 
@@ -129,4 +144,5 @@ class TestClipNotBinding(RuleTests):
             {"clip_fraction": lambda i: 0.01 if i < 38 else 0.0}, INFO, 0),
         Boundary("kl", late("approx_kl", 0.01, clip_fraction=0.001), WARN),
         Boundary("clip", late("clip_fraction", 0.1, approx_kl=0.09), WARN, -1),
+        Clearing("clear_kl", back("approx_kl", 0.01, 0.2, clip_fraction=0.0)),
     )

@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from tests.rules.courses import after, at, fallen, late, rise, spike, within
-from tests.rules.specification import CRIT, WARN, WATCH, Boundary, Contrast, RuleCase, RuleTests
+from tests.rules.courses import after, at, back, fallen, late, rise, spike, within
+from tests.rules.specification import (
+    CRIT,
+    WARN,
+    WATCH,
+    Boundary,
+    Clearing,
+    Contrast,
+    RuleCase,
+    RuleTests,
+)
 from tests.support.drawn_runs import DrawnColumns
 
 ALTERNATING: DrawnColumns = {"clip_fraction": lambda i: 0.45 if i % 3 == 1 else None,
@@ -61,6 +70,12 @@ class TestKlHigh(RuleTests):
         Boundary("warn", late("approx_kl", 0.01), WATCH, family="rlhf", scope="rlhf"),
         Boundary("warn", late("approx_kl", 0.01), WATCH, family="grpo", scope="grpo"),
         Boundary("crit", late("approx_kl", 0.01), WARN, family="rlhf", scope="rlhf"),
+        Contrast("of two estimates the one that is never negative counts",
+            {"approx_kl": 0.5, "approx_kl_k1": 0.01}, {"approx_kl": 0.01, "approx_kl_k1": 0.5},
+            CRIT, 0),
+        Contrast("of two estimates of a language model's critic the higher counts",
+            {"approx_kl": 0.01, "approx_kl_k1": 2.0}, {"approx_kl_k1": 0.01}, CRIT, 0,
+            family="rlhf"),
     )
 
 
@@ -142,4 +157,9 @@ class TestClipHigh(RuleTests):
         Boundary("warn", late("clip_fraction", 0.1, approx_kl=0.025), WARN),
         Boundary("crit", late("clip_fraction", 0.1, approx_kl=0.025), CRIT),
         Boundary("watch", late("clip_fraction", 0.05), WATCH, family="grpo", scope="grpo"),
+        Clearing("clear", back("clip_fraction", 0.1, 0.6)),
+        Clearing("clear", back("clip_fraction", 0.01, 0.5), family="grpo", scope="grpo"),
+        Contrast("a control task is not held to its own usual share",
+            {"clip_fraction": after(40, 0.45, 0.001)}, {"clip_fraction": after(40, 0.05, 0.001)},
+            WARN, 0),
     )
