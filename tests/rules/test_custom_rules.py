@@ -78,8 +78,8 @@ def test_a_title_and_a_message_can_be_given() -> None:
     assert made.message == "my/score is 0.6, above 0.5 or below 0.1"
 
 
-@pytest.mark.parametrize("metric", ["entropy", "train/ent"])
+@pytest.mark.parametrize("metric", ["reward_component_mean{a/b}", "rewards/a/b/mean"])
 def test_a_metric_goes_by_its_own_name_or_its_tag(metric: str) -> None:
     """A tag that is mapped to a metric is judged as that metric."""
     entry = HIGH._replace(metric=metric)
-    assert found(entry, 0.6, {"entropy": "train/ent"})
+    assert found(entry, 0.6, {"reward_component_mean{a/b}": "rewards/a/b/mean"})

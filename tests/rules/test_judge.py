@@ -20,6 +20,7 @@ from tests.rules.courses import fallen, flat
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     GRPO_COLUMNS,
+    HEALTHY_COLUMNS,
     DrawnColumn,
     draw_rows,
     findings,
@@ -424,6 +425,26 @@ def test_text_is_evidence() -> None:
     assert finding.cleared is None and "logits" in finding.evidence[-1]
 
 
+def test_what_its_numbers_show_too_is_not_over_when_the_console_falls_silent() -> None:
+    """A ratio that stays far off is one finding, of which the console spoke once."""
+    judge, far = Judge(profile("rlhf")), {**HEALTHY_COLUMNS["rlhf"], "ratio_mean": 1.7}
+    for row in draw_rows(far, 60):
+        judge.add_row(row)
+        if row.mark.row == 9:
+            judge.add_text_evidence("ratio-off:warn", "skipped a batch", row.mark)
+    (finding,) = (each for each in judge.findings if each.rule == "ratio-off")
+    assert finding.cleared is None
+
+
+def test_the_ten_newest_lines_stand_beside_a_finding() -> None:
+    """However many are printed."""
+    judge = judged(profile("rlhf"), draw_rows({"lr": 1.0}, 10))
+    for number in range(15):
+        judge.add_text_evidence("ratio-off:warn", f"skipped batch {number}", Mark(9, 10_000, 0.0))
+    lines = first_finding(judge.findings, "ratio-off").evidence
+    assert lines == tuple(f"skipped batch {number}" for number in range(5, 15))
+
+
 def test_a_warning_in_the_text_fades() -> None:
     """A warning that is not printed again is over after twenty rows."""
     judge = judged(profile(), draw_rows(CTRL_COLUMNS, 10))
@@ -442,6 +463,10 @@ def test_a_traceback_is_named_by_its_last_line_and_forgiven_when_the_run_goes_on
     judge.add_text_evidence("last-error", "ValueError: bad action", mark)
     finding = first_finding(judge.findings, "crashed")
     assert (finding.message, finding.severity) == ("ValueError: bad action", Severity.CRIT)
+    assert finding.evidence[1:] == ("ValueError: bad action",)
+    judge.add_text_evidence("crashed:crit", "Traceback (most recent call last):", mark)
+    judge.add_text_evidence("last-error", "KeyError: 3", mark)
+    assert finding.evidence[1:] == ("ValueError: bad action", "KeyError: 3")
     for row in draw_rows(CTRL_COLUMNS, 13)[10:]:
         judge.add_row(row)
     assert finding.cleared is not None and finding.cleared.row == 12

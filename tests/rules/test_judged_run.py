@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
-from ppo_top.model import Mark, Profile, Sample, Severity
+from ppo_top.model import ConfigValue, Mark, Profile, Sample, Severity
 from ppo_top.rules.engine.judged_run import JudgedRun
+from ppo_top.rules.engine.reward.course import EVALUATED
 from ppo_top.rules.judge import Judge
+from tests.rules.courses import fallen, flat, learned, steady_gain, until
 from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumn, DrawnColumns, draw_rows, profile
 
 UPDATES = {"reward_mean": Sample("update")}
@@ -77,12 +81,46 @@ def test_a_share_of_successes_has_a_ceiling_of_one(newest: list[float], reached:
     assert context_of({"reward_mean": rewards}, len(rewards)).at_max is reached
 
 
+@pytest.mark.parametrize(("count", "reached"), [(7, False), (8, True)])
+def test_an_environment_is_solved_by_eight_rewards(count: int, reached: bool) -> None:
+    """A few may be luck."""
+    about = Profile("sb3", "on-policy", {"env_id": "CartPole-v1"}, samples=UPDATES)
+    assert context_of({"reward_mean": 480.0}, count, about).at_max is reached
+
+
+@pytest.mark.parametrize(("kind", "reached"), [("step", False), ("update", True)])
+def test_steps_that_all_pay_the_same_tell_of_no_ceiling(kind: str, reached: bool) -> None:
+    """CartPole pays 1 for each, from the first step on."""
+    about = Profile("torchrl", "on-policy", samples={"reward_mean": Sample(kind)})
+    assert context_of({"reward_mean": 1.0}, 30, about).at_max is reached
+
+
+def test_rewards_that_can_be_negative_are_no_share_of_successes() -> None:
+    """What is near 1 may then still be far from the most there is."""
+    rewards = [0.5, 0.9, 1.0, *[0.97, 0.98] * 4]
+    assert context_of({"reward_mean": [0.2, *rewards]}, 12).at_max
+    assert not context_of({"reward_mean": [-0.2, *rewards]}, 12).at_max
+
+
 @pytest.mark.parametrize(("count", "reached"), [(13, False), (14, True)])
 def test_a_reward_that_no_longer_changes_is_at_its_ceiling(count: int, reached: bool) -> None:
     """Eight equal ones at the best level; none is known beforehand."""
     about = Profile("sb3", "on-policy", samples=UPDATES)
     rewards = [0.0, 30.0, 20.0, 60.0, 90.0, 100.0, *[150.0] * 8]
     assert context_of({"reward_mean": rewards}, count, about).at_max is reached
+
+
+@pytest.mark.parametrize(
+    ("best", "step", "reached"),
+    [(150.14, 0.0, True), (150.16, 0.0, False), (150.0, 2e-5, True), (150.0, 2.3e-5, False)],
+)
+def test_a_ceiling_is_the_best_but_for_a_thousandth_and_equal_but_for_a_millionth(
+    best: float, step: float, reached: bool
+) -> None:
+    """What is far below the best, or still moves, is none."""
+    about = Profile("sb3", "on-policy", samples=UPDATES)
+    rewards = [0.0, 30.0, 20.0, 60.0, *[best] * 3, *(150.0 - step * i for i in range(8))]
+    assert context_of({"reward_mean": rewards}, len(rewards), about).at_max is reached
 
 
 @pytest.mark.parametrize(
@@ -162,6 +200,15 @@ def test_what_the_reward_has_long_paid_for_is_tolerated_while_it_is_open(is_open
     assert run.is_tolerated("kl-high") is is_open
 
 
+@pytest.mark.parametrize(("every", "turned"), [(1, True), (2, False)])
+def test_a_mean_that_is_often_of_nothing_has_not_turned_into_no_number(
+    every: int, turned: bool
+) -> None:
+    """Rewards are NaN in rows in which no episode ended."""
+    run = context_of({"reward_mean": lambda i: 5.0 if i < 29 and i % every == 0 else math.nan})
+    assert run.turned_non_finite("reward_mean") is turned
+
+
 def test_a_number_too_large_to_square_is_cut() -> None:
     """Whatever its sign; what a row says stays as it is."""
     run = context_of({**CTRL_COLUMNS, "value_loss": 1e200, "policy_loss": -1e200})
@@ -233,3 +280,124 @@ def test_a_metric_may_count_the_steps_of_the_environment(
     run = context_of(columns, about=Profile("sb3", "on-policy", samples=UPDATES))
     assert run.reward is not None
     assert run.reward.episodes == pytest.approx(episodes)
+
+
+@pytest.mark.parametrize(
+    ("count", "config", "ended", "part"),
+    [(11, {}, True, True), (12, {}, True, False), (11, {}, False, False),
+     (11, {"total_timesteps": 60_000}, True, False)],
+)  # fmt: skip
+def test_a_log_of_a_few_rows_that_states_no_length_may_be_a_part(
+    count: int, config: dict[str, ConfigValue], ended: bool, part: bool
+) -> None:
+    """Somebody pasted it, and there is no more."""
+    run = context_of({"reward_mean": float}, count, Profile("sb3", "on-policy", config))
+    run.ended = ended
+    assert run.may_be_part(12.0) is part
+
+
+@pytest.mark.parametrize(("age", "evaluated"), [(0, True), (1, True), (2, False)])
+def test_a_reward_is_evaluated_in_its_row_or_the_next(age: int, evaluated: bool) -> None:
+    """Rules about evaluations are asked then."""
+    columns: DrawnColumns = {
+        "reward_mean": float,
+        "eval_reward_mean": lambda i: 5.0 if i == 29 - age else None,
+    }
+    assert bool(context_of(columns).reward_state & EVALUATED) is evaluated
+
+
+@pytest.mark.parametrize(
+    ("columns", "gone", "stopped"),
+    [
+        ({"value_loss": until(20, 1.0), "lr": until(20, 1.0)}, 10, True),
+        ({"value_loss": until(21, 1.0), "lr": until(21, 1.0)}, 9, False),
+        ({"value_loss": until(20, 1.0, 7), "lr": until(20, 1.0, 7)}, 15, False),
+        ({"value_loss": until(20, 1.0)}, 0, False),
+        ({"lr": until(20, 1.0)}, 0, False),
+    ],
+)
+def test_updates_have_stopped_if_none_is_logged_for_long(
+    columns: DrawnColumns, gone: int, stopped: bool
+) -> None:
+    """Neither a loss nor a rate for ten rows, and six times as long as usual.
+
+    A loss alone may be left out for being NaN, and a rate alone is no update.
+    """
+    run = context_of({"reward_mean": float, **columns})
+    assert (run.rows_without_updates, run.updates_stopped) == (gone, stopped)
+
+
+@pytest.mark.parametrize(
+    ("reward", "said"),
+    [
+        (learned, {"gained", "keeps_gain", "reward_pays", "learned", "flat", "stuck"}),
+        (steady_gain, {"gained", "keeps_gain", "reward_pays", "learned", "rising"}),
+        (fallen, {"gained", "falling", "stuck", "flat"}),
+        (flat, {"flat", "stuck", "gains_nothing"}),
+        (None, {"gains_nothing"}),
+    ],
+)
+def test_what_the_reward_says_of_a_run(reward: DrawnColumn, said: set[str]) -> None:
+    """It rises, falls or stays, keeps what it gained, or has gained nothing."""
+    run = context_of({"reward_mean": reward, "lr": 1.0}, 60, Profile("sb3", "on-policy", {}))
+    names = ("gained", "keeps_gain", "reward_pays", "learned", "rising", "falling", "flat", "stuck",
+             "gains_nothing")  # fmt: skip
+    assert {name for name in names if getattr(run, name)} == said
+
+
+def test_a_run_of_tiny_updates_may_be_judged_unlike_the_row_before() -> None:
+    """Though its reward gains nothing."""
+    tiny = context_of({"reward_mean": flat, "iteration": lambda i: 10.0 * i}, 60)
+    assert tiny.tiny_updates and not tiny.gains_nothing
+
+
+def test_a_reward_that_was_taken_apart_is_that_of_new_episodes() -> None:
+    """Its levels are not those in the log."""
+    samples = {"reward_mean": Sample("window", 100)}
+    counted: DrawnColumns = {
+        "reward_mean": 5.0,
+        "ep_len": 100.0,
+        "episode": lambda i: 10.0 * i + 10,
+    }
+    about = Profile("sb3", "on-policy", samples=samples)
+    assert context_of(counted, about=about).reward_words == "reward of new episodes"
+    assert context_of({"reward_mean": 5.0}, about=about).reward_words == "reward"
+    assert context_of({"lr": 1.0}).reward_words == "reward"
+
+
+@pytest.mark.parametrize(("value", "number"), [(3, 3.0), (0.5, 0.5), (True, None), ("3", None)])
+def test_a_setting_is_a_number_or_unknown(value: ConfigValue, number: float | None) -> None:
+    """Yes is not 1."""
+    about = Profile("sb3", "on-policy", {"n_epochs": value})
+    assert context_of({"lr": 1.0}, 2, about).config_number("n_epochs") == number
+
+
+@pytest.mark.parametrize(("steps", "share"), [(60_000, 0.5), (30_000, 1.0), (20_000, 1.0)])
+def test_progress_is_the_share_of_the_stated_length(steps: int, share: float) -> None:
+    """No more than all of it; what is over is complete, whatever was stated."""
+    run = context_of({"lr": 1.0}, about=profile(total_timesteps=steps))
+    assert run.progress == run.stated_progress == share
+    run.ended = True
+    assert run.progress == 1.0
+    assert context_of({"lr": 1.0}).progress is None
+
+
+def test_a_metric_rises_if_it_is_logged_and_more_than_chance() -> None:
+    """Over its last fifteen values."""
+    run = context_of({"entropy": float, "lr": 1.0})
+    assert run.rises("entropy")
+    assert not run.rises("lr") and not run.rises("value_loss")
+
+
+@pytest.mark.parametrize(("trainer", "steps"), [("cleanrl", 1000.0), ("skrl", 0.0)])
+def test_losses_count_updates_where_each_update_logs_them_once(trainer: str, steps: float) -> None:
+    """Of other trainers nobody knows how often they do."""
+    columns: DrawnColumns = {"reward_mean": float, "value_loss": 1.0}
+    assert context_of(columns, about=Profile(trainer, "on-policy")).steps_per_update == steps
+
+
+def test_a_trainers_own_epochs_tell_how_many_make_an_update() -> None:
+    """Forty of them are four updates of ten, or two of twenty."""
+    epochs: DrawnColumns = {"n_updates": lambda i: 80.0 * i}
+    assert context_of(epochs, about=profile(n_epochs=20)).steps_per_update == 250.0
+    assert context_of(epochs).steps_per_update == 125.0

@@ -65,11 +65,19 @@ def test_a_version_that_is_not_listed_has_the_limit_of_all() -> None:
 
 
 @pytest.mark.parametrize(
-    ("env_id", "factor"), [("CartPole-v1", 1000.0), ("Hopper-v4", 1000.0), ("Acrobot-v1", -0.1)]
+    ("env_id", "factor", "start"),
+    [
+        ("CartPole-v1", 1000.0, 0.0),
+        ("Hopper-v4", 1000.0, 0.0),
+        ("Acrobot-v1", -0.1, 0.0),
+        ("Acrobot-v1", 0.1, -20.0),
+    ],
 )
-def test_rewards_that_are_scaled_are_not_held_to_the_limit(env_id: str, factor: float) -> None:
+def test_rewards_that_are_scaled_are_not_held_to_the_limit(
+    env_id: str, factor: float, start: float
+) -> None:
     """Returns beyond what the task can give, or that begin where it would count as solved."""
-    assert not findings_of("at-ceiling", lambda i: factor * settled(i), env_id)
+    assert not findings_of("at-ceiling", lambda i: start + factor * settled(i), env_id)
 
 
 def test_a_success_is_said_once_while_noise_crosses_the_limit() -> None:

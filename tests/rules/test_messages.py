@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -18,6 +19,8 @@ from tests.rules.courses import (
     after,
     at,
     fallen,
+    learned,
+    steady_gain,
     surprised,
 )
 from tests.rules.specification import UPDATE_MEANS, rule_cases
@@ -150,6 +153,44 @@ WORDS = (
           60_000}),
     Words("exploration-not-falling", "of the run", {**FLAT, "exploration_rate": lambda i: 0.95 -
           0.004 * i}, {"exploration_rate": 0.9}, "value-based", {"total_timesteps": 60_000}),
+    Words("value-loss-rising", "the critic cannot keep up", {"explained_variance": 0.1,
+          "value_loss": lambda i: 5.0 * 1.05**i, **FLAT}, {"reward_mean": learned}),
+    Words("value-loss-rising", "the critic cannot keep up", {"explained_variance": 0.1,
+          "value_loss": lambda i: 5.0 * 1.05**i, "reward_mean": lambda i: 0.02 * learned(i)},
+          {"value_loss": 60.0}, "rlhf"),
+    Words("reward-length-diverge", "; at first they moved together", {"ep_len": lambda i: 20 + 3.0
+          * i if i < 35 else 125 - 3.0 * (i - 35)}, {"ep_len": lambda i: 125 - 3.0 * i if i < 35
+          else 20 + 3.0 * (i - 35)}),
+    Words("eval-gap", "evaluation falls (190 -> 60)", {"reward_mean": steady_gain,
+          "eval_reward_mean": lambda i: {30: 200.0, 35: 190.0, 40: 120.0, 45: 60.0}.get(i)},
+          {"eval_reward_mean": lambda i: {30: 200.0, 35: 180.0, 40: 120.0, 45: 60.0}.get(i)}),
+    Words("long-tails", "the distribution of rewards has", {"reward_p1": -1.0, "reward_p50": 0.0,
+          "reward_p99": 9.0}, {"reward_p1": None, "adv_p1": -1.0, "adv_p50": 0.0, "adv_p99": 9.0},
+          "rlhf"),
+    Words("nothing-learns", "entropy and reward where they started", {"approx_kl": 1e-9,
+          "clip_fraction": 0.0, "entropy": 0.692, **FLAT}, {"entropy": None}, config=
+          {"total_timesteps": 60_000}),
+    Words("nothing-learns", "entropy and reward where they started", {"approx_kl": 1e-9,
+          "clip_fraction": 0.0, "entropy": 0.692, **FLAT}, {"entropy": after(12, 0.09, 1.0)},
+          config={"total_timesteps": 60_000}),
+    Words("no-reward", "the reward has been NaN in every update", {"reward_mean": math.nan,
+          "ep_len": math.nan}, {"reward_mean": None}),
+    Words("at-ceiling", "unless more than that is possible", {"reward_mean": lambda i: min(1.0,
+          -0.5 + 0.05 * i)}, {"reward_mean": lambda i: min(1.0, 0.05 * i)}),
+    Words("at-ceiling", "unless more than that is possible", {"reward_mean": lambda i: min(2.0,
+          0.1 * i)}, {"reward_mean": lambda i: min(1.0, 0.05 * i)}),
+    Words("non-finite", "value loss became NaN", {"value_loss": after(30, math.nan, 5.0)},
+          {"value_loss": math.nan}),
+    Words("non-finite", ", and 4 more: ", {name: after(30, math.nan, 5.0) for name in ("value_loss",
+          "policy_loss", "total_loss", "approx_kl", "entropy")}, {"entropy": 5.0}),
+    Words("non-finite", "value loss became NaN, and 1 more: policy loss", {"value_loss": after(30,
+          math.nan, 5.0), "policy_loss": after(30, math.nan, 5.0)}, {"policy_loss": 5.0}),
+    Words("clip-not-binding", "is wide", {"clip_fraction": 0.0, "approx_kl": 0.2,
+          "clip_range": 0.5}, {"clip_range": 0.2}),
+    Words("entropy-collapsed", "from 1 to 0.05 within 15 updates", {"entropy": after(12, 0.05,
+          1.0), **FLAT}, {"entropy": after(40, 0.05, 1.0)}),
+    Words("entropy-collapsed", "over the run", {"entropy": after(40, 0.05, 1.0), **FLAT},
+          {"entropy": after(12, 0.05, 1.0)}),
     Words("not-training", "beyond the end", NO_LOSS, {}, "off-policy", {"total_timesteps": 60_000,
           "learning_starts": 1e9}, differs_config={"learning_starts": 1000}),
 )
@@ -191,3 +232,28 @@ def test_a_message_does_not_begin_with_the_title_above_it(rule: str) -> None:
     found = [each for each in findings(case.profile, case.rows(case.sick)) if each.rule == rule]
     assert found
     assert not any(each.message.lower().startswith(f"{each.title.lower()}:") for each in found)
+
+
+@pytest.mark.parametrize(
+    ("rule", "family", "course", "limit"),
+    [
+        ("ratio-off", "on-policy", {"ratio_mean": 1.7}, 1.0),
+        ("ratio-off", "on-policy", {"ratio_mean": 3.0}, 1.0),
+        ("sampler-mismatch", "grpo", {"is_ratio_mean": 3.0}, 1.0),
+        ("sampler-mismatch", "grpo", {"is_ratio_mean": 20.0}, 1.0),
+        ("clip-high", "on-policy", {"clip_fraction": 0.6}, 0.2),
+        ("critic-not-learning", "on-policy", {"explained_variance": -0.5, **FLAT}, 0.05),
+        ("preference-at-chance", "preference", {"preference_accuracy": 0.5}, 0.56),
+        ("ref-kl-high", "rlhf", {"ref_kl": 30.0}, 10.0),
+        ("ref-kl-negative", "rlhf", {"ref_kl": -0.5}, 0.0),
+        ("kl-early-stop", "on-policy", {"n_updates": lambda i: 3.0 * i}, 10.0),
+    ],
+)
+def test_a_value_is_held_against_the_limit_it_passed(
+    rule: str, family: str, course: DrawnColumns, limit: float
+) -> None:
+    """Or what it should be: it stands beside the value in reports, and is drawn in charts."""
+    config: dict[str, ConfigValue] = {"n_epochs": 10, "target_kl": 0.01, "max_steps": 60_000}
+    about = Profile(TRAINER_BY_FAMILY[family], family, config)
+    found = findings(about, draw_rows({**HEALTHY_COLUMNS[family], **course}))
+    assert {each.limit for each in found if each.rule == rule} == {limit}

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from ppo_top.model import Profile, Severity
+from ppo_top.rules.engine.stand_in_zeros import without_rounded_rate
 from tests.support.drawn_runs import (
     GRPO_COLUMNS,
     RLHF_COLUMNS,
@@ -214,6 +215,13 @@ def test_a_learning_rate_below_the_printed_decimals_is_not_zero(decimals: int, m
     assert max((f.severity for f in about_rate), default=0) == most
     advice = " ".join(sentence for f in found for sentence in f.remedies)
     assert ("(0 now" in advice) is (decimals > 3)
+
+
+@pytest.mark.parametrize(("more", "left_out"), [(0.5, True), (3.0, False)])
+def test_two_fractions_tell_how_many_decimals_are_printed(more: float, left_out: bool) -> None:
+    """Whole numbers are printed with none, whatever else is."""
+    values = without_rounded_rate({"lr": 0.0, "entropy": 0.25, "reward_mean": more})
+    assert ("lr" not in values) is left_out
 
 
 def test_a_share_that_is_printed_in_percent_has_few_decimals_too() -> None:

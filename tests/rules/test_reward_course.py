@@ -52,6 +52,16 @@ def test_a_rise_from_a_fall_is_a_gain_only_above_where_it_began(first: float, ga
     assert drawn(curve, 700, 0.3).gained is gained
 
 
+@pytest.mark.parametrize(("first", "gained"), [(8.5, True), (11.0, False)])
+def test_a_lucky_first_point_hides_no_rise(first: float, gained: bool) -> None:
+    """Unless it lies as far above the newest quarter as chance does not reach."""
+
+    def curve(i: int) -> float:
+        return first if i == 0 else 3.0 * i / 400
+
+    assert drawn(curve, 400, 3.0).gained is gained
+
+
 def test_equal_rewards_show_no_noise() -> None:
     """Nothing can be compared with them, however long they stay."""
     assert course_of([5.0] * 30).sd == math.inf
@@ -168,6 +178,19 @@ def test_a_drawdown_that_was_made_good_is_counted() -> None:
     better = drawn(lambda i: 5.0 * min(i, 20) * (0.5 if 25 <= i < 31 else 1.0) + (i > 32) * 9, 40)
     assert (fell.falls, better.falls) == (1, 0)
     assert fell.longest_low == better.longest_low > 0
+
+
+def test_a_best_is_notable_if_it_beats_the_last_one_by_a_share_of_the_gain() -> None:
+    """A reward that has been learned and still creeps up sets no new best to speak of."""
+    assert drawn(lambda i: 5.0 * min(i, 20) + 0.01 * i, 60).notable_best_count < 30
+    assert drawn(lambda i: 5.0 * i, 60).notable_best_count > 55
+
+
+@pytest.mark.parametrize(("height", "up"), [(0.0, False), (5.0, True), (-5.0, False)])
+def test_a_reward_is_up_if_it_is_above_its_start_by_its_noise(height: float, up: bool) -> None:
+    """Which is less than a gain; of equal rewards nobody knows."""
+    assert drawn(lambda i: height * (i >= 10), 20, 0.5).is_up is up
+    assert not course_of([1.0] * 20).is_up
 
 
 # --- trends ----------------------------------------------------------------------------------

@@ -343,3 +343,31 @@ def test_a_count_that_appears_later_is_not_of_one_row() -> None:
     for row in range(1, 11):
         source.add(float(row), 1000 * row, 100.0, 500.0 if row > 5 else None)
     assert source.episodes == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize(
+    ("step", "length", "episodes"),
+    [(1000, 100.0, 30.0), (1000, None, math.inf), (1, 100.0, math.inf)],
+)
+def test_episodes_in_some_rows_follow_from_their_length(
+    step: int, length: float | None, episodes: float
+) -> None:
+    """If it is logged, and steps are those of an environment."""
+    source = RewardPoints(Sample("update"))
+    for row in range(1, 11):
+        source.add(float(row), step * row, length, None)
+    assert source.episodes_in(3) == episodes
+
+
+@pytest.mark.parametrize(
+    ("kind", "counted", "apart"),
+    [("window", True, True), ("window", False, False), ("episode", True, False)],
+)
+def test_a_moving_mean_whose_episodes_are_counted_is_taken_apart(
+    kind: str, counted: bool, apart: bool
+) -> None:
+    """Messages then speak of new episodes."""
+    source = RewardPoints(Sample(kind, 100 if kind == "window" else 0))
+    for row in range(1, 21):
+        source.add(5.0, 400 * row, 100.0 if counted else None, 4.0 * row if counted else None)
+    assert source.is_taken_apart is apart

@@ -8,7 +8,8 @@ import pytest
 
 from ppo_top.model import Sample
 from ppo_top.rules.engine.history import History
-from ppo_top.rules.engine.reward.episode_blocks import RewardPoint
+from ppo_top.rules.engine.reward.episode_blocks import Block, EpisodeBlocks, RewardPoint
+from ppo_top.rules.engine.reward.moving_means import EpisodeCount, WindowMean, rounding
 from ppo_top.rules.engine.reward.points import RewardPoints
 from tests.rules.test_reward_points import LENGTH, normal, points_of
 
@@ -312,3 +313,69 @@ def test_a_row_of_which_nobody_knows_the_episodes_shows_only_its_own_noise() -> 
     for row, reward in enumerate(rare(1.0), 1):
         source.add(reward, row, None, None)
     assert source.noise < 0.1
+
+
+# --- blocks ------------------------------------------------------------------------------------
+
+
+def blocks_of(rewards: list[float]) -> EpisodeBlocks:
+    """Blocks of ten episodes."""
+    blocks = EpisodeBlocks()
+    for reward in rewards:
+        blocks.add(reward, 1.0)
+    return blocks
+
+
+def test_a_block_is_as_certain_as_its_rows_are_alike() -> None:
+    """Where they differ twice as much as usual, its mean is half as certain; never more than usual.
+
+    Nothing is known of the noise of rewards that are all equal.
+    """
+    calm, wide = [0.0, 1.0] * 5, [0.0, 2.0] * 5
+    noisy = blocks_of([*calm, *calm, *wide, *[0.5] * 10])
+    assert [point.excess for point in noisy.points()] == pytest.approx([1.0, 1.0, 2.0, 1.0])
+    assert [point.excess for point in blocks_of([3.0] * 20).points()] == [1.0, 1.0]
+
+
+def test_one_row_tells_nothing_of_its_error() -> None:
+    """Two do."""
+    assert Block(1.0, 5.0, 0.0).error == 0.0
+    assert Block(2.0, 5.0, 4.0).error == pytest.approx(2.0**0.5)
+
+
+def test_equal_rewards_lie_within_no_block_apart() -> None:
+    """None of their spread does, as there is none."""
+    assert blocks_of([3.0] * 20).inner_share() == 0.0
+
+
+def test_merged_blocks_hold_twice_as_many_episodes() -> None:
+    """So do those that follow."""
+    blocks = blocks_of([float(n % 2) for n in range(620)])
+    assert blocks.merge_pairs()
+    assert {block.size for block in blocks.blocks} == {20.0}
+    assert [blocks.add(0.0, 1.0) for _ in range(20)] == [False] * 19 + [True]
+
+
+# --- counts of episodes --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("value", "off"), [(123.0, 0.5), (12.3, 0.05), (1234.0, 0.0)])
+def test_a_printed_number_may_be_off_by_half_of_its_last_digit(value: float, off: float) -> None:
+    """Three digits are printed; what has more was not."""
+    assert rounding(value) == pytest.approx(off)
+
+
+def test_what_is_new_in_a_mean_takes_new_episodes() -> None:
+    """A count that stays or falls is none to go by, now and later."""
+    window = WindowMean(100)
+    assert window.fresh(5.0, 4.0) == 5.0
+    assert window.fresh(5.0, 4.0) is None
+    assert window.fresh(5.0, 8.0) is None
+
+
+@pytest.mark.parametrize(("step", "length"), [(800, 0.0), (400, 100.0), (300, 100.0)])
+def test_episodes_that_take_no_step_are_not_counted(step: int, length: float) -> None:
+    """Nor those of a row at the step of the one before."""
+    count = EpisodeCount(100)
+    assert count.add(400, 100.0, None) == 4.0
+    assert count.add(step, length, None) is None

@@ -117,6 +117,30 @@ def test_flat_takes_six_blocks_of_episodes(rows: int, told: bool) -> None:
     assert sampled(Sample("episode"), noise(rows)).flat is told
 
 
+@pytest.mark.parametrize(
+    ("kind", "lowest", "highest", "alike"),
+    [("step", 1.9902, 2.0, True), ("step", 1.9898, 2.0, False), ("update", 2.0, 2.0, False),
+     ("step", 0.0, 0.0, False), ("step", -2.008, -2.0, True)],
+)  # fmt: skip
+def test_steps_pay_alike_if_their_means_hardly_differ(
+    kind: str, lowest: float, highest: float, alike: bool
+) -> None:
+    """Half a per cent; nothing at all is no pay."""
+    assert sampled(Sample(kind), [highest, *[lowest] * 30]).pays_alike is alike
+
+
+@pytest.mark.parametrize(("kind", "flat"), [("step", False), ("update", True)])
+def test_steps_that_pay_alike_are_not_flat(kind: str, flat: bool) -> None:
+    """How long they last may change all the same."""
+    assert sampled(Sample(kind), [2.0 + value for value in noise(40, 0.001)]).flat is flat
+
+
+@pytest.mark.parametrize(("each", "climbs"), [(200, True), (5, False)])
+def test_means_that_overlap_climb_by_rank_without_a_reason(each: int, climbs: bool) -> None:
+    """Neighbours share most of their episodes."""
+    assert window(line(60), each).climbs_by_rank is climbs
+
+
 # --- gains and losses --------------------------------------------------------------------------
 
 

@@ -222,3 +222,48 @@ def test_an_empty_history_has_no_value() -> None:
     assert math.isnan(history.last) and history.last_row == -1
     assert history.first == history.recent == history.previous(3) == []
     assert history_of([1.0]).previous(3) == []
+
+
+@pytest.mark.parametrize(("rise", "steeper"), [(8.99, True), (9.01, False)])
+def test_a_straight_line_rises_from_its_first_value_to_its_last(rise: float, steeper: bool) -> None:
+    """By nine in ten values one apart."""
+    assert rises_over([float(n) for n in range(10)], rise) is steeper
+
+
+@pytest.mark.parametrize(("last", "steeper"), [(0.5, True), (-0.5, False)])
+def test_more_than_half_of_all_slopes_decide(last: float, steeper: bool) -> None:
+    """Four of six; three are not enough."""
+    assert rises_over([0.0, 1.0, 2.0, last], 0.0) is steeper
+
+
+def test_two_values_make_a_line() -> None:
+    """And no noise: that takes three."""
+    assert theil_sen_rise([0.0, 5.0]) == 5.0
+    noise = Noise()
+    noise.push(0.0)
+    noise.push(5.0)
+    assert noise.std == 0.0
+    noise.push(0.0)
+    assert noise.std > 0.0
+
+
+def test_rare_jumps_are_noise_that_most_values_do_not_show() -> None:
+    """One of ten among forty zeros: bends of 10, 20 and 10 in 39."""
+    noise = Noise()
+    for number in range(41):
+        noise.push(10.0 * (number == 20))
+    assert noise.std == 0.0
+    assert noise.robust == pytest.approx(0.75 * 40 / 39 / 6**0.5)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "back"), [(1.0, 1.0, True), (9.0, 1.0, False), (1.0, 9.0, False)]
+)
+def test_a_metric_is_back_if_it_is_now_and_mostly_was(
+    before: float, now: float, back: bool
+) -> None:
+    """A few good values are none yet."""
+    history = History()
+    for row in range(40):
+        history.push(row, before if row < 30 else now)
+    assert history.is_back_below(5.0) is back

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from ppo_top.catalogue import Trainer, is_concept, known_trainers
 from ppo_top.model import Profile, Status
 from ppo_top.rules.console_text import find_text_evidence
 from ppo_top.rules.crucial_values import crucial_values, essential_values, not_logged_text
-from ppo_top.rules.engine.ranges import colour, healthy_range
+from ppo_top.rules.engine.ranges import colour, healthy_range, is_below_usual
 from tests.support.drawn_runs import profile
 
 EVIDENCE_LINES = {
@@ -88,6 +90,10 @@ def test_hostile_text_is_made_harmless() -> None:
         ("value_loss", 1e9, Status.OK),
         ("value_loss", float("nan"), Status.CRIT),
         ("explained_variance", float("nan"), Status.OK),
+        ("explained_variance", -math.inf, Status.OK),
+        ("explained_variance", math.inf, Status.CRIT),
+        ("reward_std", math.nan, Status.OK),
+        ("reward_std", math.inf, Status.CRIT),
     ],
 )
 def test_colours_are_instant(concept: str, value: float, status: Status) -> None:
@@ -115,6 +121,38 @@ def test_the_runs_own_target_sets_the_range() -> None:
     rllib = healthy_range("approx_kl", profile("on-policy", "rllib", target_kl=0.05))
     assert sb3 is not None and sb3.high == 0.1 and "target_kl" in sb3.origin
     assert rllib is not None and rllib.high == 0.1
+
+
+@pytest.mark.parametrize(
+    ("target", "own"), [(0.0199, False), (0.0201, True), (0.0, False), (-1.0, False), (True, False)]
+)
+def test_a_target_that_widens_no_limit_changes_none(target: float, own: bool) -> None:
+    """Updates are stopped at 1.5 times the target: above 0.03 that is the run's own limit."""
+    found = healthy_range("approx_kl", profile(target_kl=target))
+    assert found is not None
+    assert ("target_kl" in found.origin) is own
+
+
+def test_a_metric_without_a_range_of_its_own_gets_none_by_a_setting() -> None:
+    """A KL target of a family whose KL is one per token; clipped sides that PPO does not log."""
+    assert healthy_range("ref_kl", profile("grpo", ref_kl_target=6.0)) is None
+    sequences = profile(importance_sampling_level="sequence")
+    assert healthy_range("clip_low", sequences) is None
+
+
+def test_only_completions_have_a_tiny_clip_range_that_clips_many() -> None:
+    """A control task's clip range of 0.001 is just narrow."""
+    assert colour("clip_fraction", 0.4, profile("grpo", clip_range=0.001)) is Status.OK
+    assert colour("clip_fraction", 0.4, profile(clip_range=0.001)) is Status.CRIT
+
+
+@pytest.mark.parametrize(
+    ("metric", "value", "below"),
+    [("approx_kl", 0.00097, True), ("approx_kl", 0.00103, False), ("clip_fraction", 0.0, False)],
+)
+def test_small_updates_are_below_what_is_usual(metric: str, value: float, below: bool) -> None:
+    """Which is named, but no fault; other metrics have no such value."""
+    assert is_below_usual(metric, value, profile()) is below
 
 
 @pytest.mark.parametrize("trainer", known_trainers(), ids=lambda trainer: trainer.id)
