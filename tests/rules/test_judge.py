@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
+from ppo_top.rules.console_text import DEATH
 from ppo_top.rules.engine.judged_run import TOLERATED_ROWS, JudgedRun
 from ppo_top.rules.engine.persistence import EASED_AFTER
 from ppo_top.rules.engine.rule import RuleLimits
@@ -30,6 +31,10 @@ from tests.support.drawn_runs import (
     profile,
     rules_found,
 )
+
+TRACEBACK = "Traceback (most recent call last):"
+KILLED = "/bin/sh: line 1: 4711 Killed"
+"""What a shell prints when a process was killed from outside."""
 
 SICK_COLUMNS = {
     **CTRL_COLUMNS,
@@ -443,6 +448,50 @@ def test_the_ten_newest_lines_stand_beside_a_finding() -> None:
         judge.add_text_evidence("ratio-off:warn", f"skipped batch {number}", Mark(9, 10_000, 0.0))
     lines = first_finding(judge.findings, "ratio-off").evidence
     assert lines == tuple(f"skipped batch {number}" for number in range(5, 15))
+
+
+def test_only_skipped_batches_are_worse_the_third_time() -> None:
+    """Other warnings stay warnings, however often they are printed."""
+    judge = judged(profile(), draw_rows(CTRL_COLUMNS, 10))
+    for _ in range(5):
+        judge.add_text_evidence("numpy-warning:watch", "overflow", Mark(9, 10_000, 0.0))
+    assert first_finding(judge.findings, "numpy-warning").severity == Severity.WATCH
+
+
+def test_a_warning_that_is_printed_again_lasts_from_then_on() -> None:
+    """It is over twenty rows after the last time."""
+    judge = Judge(profile())
+    for row in draw_rows(CTRL_COLUMNS, 60):
+        judge.add_row(row)
+        if row.mark.row in (9, 25):
+            judge.add_text_evidence("numpy-warning:watch", "overflow", row.mark)
+    cleared = first_finding(judge.findings, "numpy-warning").cleared
+    assert cleared is not None and cleared.row == 46
+
+
+@pytest.mark.parametrize(
+    ("lines", "rule", "message"),
+    [
+        ([("dead", KILLED)], "killed", KILLED),
+        ([("out-of-memory:crit", "CUDA out of memory"), ("dead", KILLED)], "out-of-memory",
+         "CUDA out of memory"),
+        ([("crashed:crit", TRACEBACK), ("dead", KILLED)], "crashed", KILLED),
+        ([("crashed:crit", TRACEBACK), ("last-error", "ValueError: boom"), ("dead", KILLED)],
+         "crashed", "ValueError: boom"),
+        ([("crashed:crit", TRACEBACK), ("non-finite:crit", "ValueError: invalid values: nan")],
+         "crashed", "ValueError: invalid values: nan"),
+    ],
+)  # fmt: skip
+def test_a_death_is_told_by_what_caused_it(
+    lines: list[tuple[str, str]], rule: str, message: str
+) -> None:
+    """What the shell says of it names it only where nothing else does."""
+    judge = judged(profile(), draw_rows(CTRL_COLUMNS, 10))
+    for kind, text in lines:
+        kind = DEATH if kind == "dead" else kind
+        judge.add_text_evidence(kind, text, Mark(9, 10_000, 0.0))
+    told = [each for each in judge.findings if each.rule in ("killed", "out-of-memory", "crashed")]
+    assert [(each.rule, each.message) for each in told] == [(rule, message)]
 
 
 def test_a_warning_in_the_text_fades() -> None:

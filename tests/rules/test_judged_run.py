@@ -129,6 +129,8 @@ def test_a_ceiling_is_the_best_but_for_a_thousandth_and_equal_but_for_a_milliont
         ({"iteration": lambda i: 4.0 * i}, 250.0),
         ({"n_updates": lambda i: 10.0 * i}, 1000.0),
         ({"n_updates": lambda i: 20.0 * i}, 1000.0),
+        ({"n_updates": lambda i: 40.0 * i}, 1000.0),
+        ({"n_updates": lambda i: 50.0 * i}, 200.0),
         ({"n_updates": lambda i: 80.0 * i}, 125.0),
         ({"iteration": lambda i: 2.0 * i, "n_updates": lambda i: 80.0 * i}, 500.0),
         ({"iteration": 5.0}, 0.0),

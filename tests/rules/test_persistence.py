@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ppo_top.model import Mark
+from ppo_top.model import Mark, Severity
+from ppo_top.rules.book import BY_ID
 from ppo_top.rules.engine.persistence import Persistence
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, borderline
 
@@ -166,3 +167,26 @@ def test_a_finding_is_steady_once_its_longest_window_holds_one_level(
     assert memory.is_steady is steady
     fed(".", memory)
     assert not memory.is_steady
+
+
+@pytest.mark.parametrize(
+    ("own", "k", "n"),
+    [({"k": 3.0}, 3, 3), ({"n": 5.0}, 1, 5), ({"k": 7.0, "n": 5.0}, 5, 5), ({"k": 0.0}, 1, 1)],
+)
+def test_settings_say_how_many_points_raise_a_finding(
+    own: dict[str, float], k: int, n: int
+) -> None:
+    """One number is enough, and at least one of one is meant."""
+    steps = BY_ID["kl-high"].persistence_steps(own)
+    assert steps == tuple((severity, k, n) for severity in (CRIT, WARN, WATCH, 1))
+
+
+@pytest.mark.parametrize(
+    ("level", "immediate", "eased"),
+    [(CRIT, False, WARN), (WARN, False, WATCH), (WATCH, False, WATCH), (CRIT, True, CRIT)],
+)
+def test_what_the_reward_pays_for_is_a_level_less_severe(
+    level: int, immediate: bool, eased: int
+) -> None:
+    """Down to what may still be watched; what is told at once stays as it is."""
+    assert Assessment(level, 1.0, None, "", immediate).eased(Severity.WATCH).level == eased
