@@ -2,7 +2,8 @@
 
 A class of tests for each rule stands in `tests/rules/book/`, in a file for each one of
 `ppo_top/rules/book/`. Their examples are a `RuleCase` (sick and nearly sick), a `Contrast` for each
-condition that the assessment depends on, and a `Boundary` for each threshold.
+condition that the assessment depends on, a `Boundary` for each threshold, and a `Clearing` for each
+at which a finding is over.
 """
 
 from __future__ import annotations

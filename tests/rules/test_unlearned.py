@@ -9,6 +9,7 @@ from ppo_top.rules.judge import Judge
 from tests.rules.courses import dips, flat, hill, sinks
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
+    GRPO_COLUMNS,
     DrawnColumn,
     DrawnColumns,
     draw_rows,
@@ -42,6 +43,28 @@ def test_what_is_said_of_it(reward: DrawnColumn, said: str) -> None:
     judge.end_run()
     messages = [f.message for f in judge.findings if f.rule == RULE]
     assert messages[-1].startswith(f"{said} in ")
+
+
+@pytest.mark.parametrize(
+    ("score", "said"),
+    [(0.5, "every completion gets the same reward, 0.5, in "), (0.0, "no success seen yet in ")],
+)
+def test_what_is_said_of_a_score_that_never_differs(score: float, said: str) -> None:
+    """A language model's may be something or nothing."""
+    judge = judged(profile("grpo"), draw_rows({**GRPO_COLUMNS, "reward_mean": score}, 70))
+    messages = [f.message for f in judge.findings if f.rule == RULE]
+    assert messages and messages[0].startswith(said)
+
+
+@pytest.mark.parametrize(("size", "said"), [(11.0, "swings between"), (9.0, "has not moved from")])
+def test_a_reward_swings_that_goes_up_and_down_by_half_of_its_size(size: float, said: str) -> None:
+    """What does less has not moved."""
+    judge = judged(
+        profile(), draw_rows(course(lambda i: 20.0 + jitter(i, 0.2) + size * (i % 3 == 1)))
+    )
+    judge.end_run()
+    messages = [f.message for f in judge.findings if f.rule == RULE]
+    assert messages and said in messages[-1]
 
 
 def test_a_reward_mostly_above_its_start_is_not_said_to_have_gained_nothing() -> None:
