@@ -86,7 +86,7 @@ class ProcessStream:
         self._tune_table = TuneTable()
         self._di_engine = DiEngineLog()
         self._run_summary = WandbSummary()
-        self._in_block = self._is_below_heading = False
+        self._in_block = self.is_below_heading = False
         """Inside a block of single pairs, and below a line that says only a step."""
         self._headings = headings.WordedHeadings()
 
@@ -146,14 +146,14 @@ class ProcessStream:
         A number of steps there is that of the block.
         """
         if found is None:
-            row = block_rows.row_below_heading(text) if self._is_below_heading else None
-            self._is_below_heading = row is not None
+            row = block_rows.row_below_heading(text) if self.is_below_heading else None
+            self.is_below_heading = row is not None
             return row
         if found.step is not None:
             is_count = len(found.values) == 1 and _COUNT_OF_BLOCK.match(found.values[0][0])
-            if self._is_below_heading and is_count:
+            if self.is_below_heading and is_count:
                 return found._replace(step=None, axis="")
-            self._is_below_heading = found.is_heading
+            self.is_below_heading = found.is_heading
         return found
 
     def pop_summary(self) -> ConsoleRecord | None:
@@ -308,7 +308,7 @@ class ProcessStream:
         if self.axis == "episode" and not says_training:
             self._episode_order.are_in_order(steps)
         self._headings_only &= is_heading
-        self._is_below_heading = is_heading
+        self.is_below_heading = is_heading
         self._kinds_here.clear()
         self.step = steps[-1]
 

@@ -124,7 +124,8 @@ class RecordReader:
 
     def _add_table_line(self, text: str, name: str) -> bool:
         """Add a line to the table it belongs to; False if there is none."""
-        table = self.processes[name].table
+        process = self.processes[name]
+        table = process.table
         for frame in self._frames:
             if frame.read_line(text):
                 if (record := frame.pop_record(text)) is not None:
@@ -132,7 +133,7 @@ class RecordReader:
                 return True
         text = text.lstrip()  # of a code block in a text
         if ruled_table.is_rule(text):
-            record = table.add_rule(text)
+            record = table.add_rule(text, is_titled=process.is_below_heading)
             if record is not None:
                 self._add_record(name, record)
             return True

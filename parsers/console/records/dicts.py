@@ -46,6 +46,8 @@ _MIN_LINES_FOR_ORJSON = 500
 """Before that, importing orjson takes longer than it saves."""
 _FIRST_ITEM = lazy_pattern(r"'([^']{1,80})': '?[-\d]")
 _BETWEEN_DICTS = lazy_pattern(r"(?<=\}) (?=\{['\"][^'\"{}]{1,80}['\"]: )")
+_WRAPPER = lazy_pattern(r"['\"](data|metrics)['\"]: \{")
+_MOST_BESIDE_WRAPPED = 2
 _MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
 """JSON reads it as an integer, which has no sign."""
 
@@ -72,7 +74,7 @@ def parted(text: str) -> Sequence[str]:
 
 def parse_record(text: str) -> ConsoleRecord | None:
     """The record or the settings in a dictionary; None if it is neither."""
-    items = parse_items(text)
+    items = _unwrapped(text, parse_items(text))
     if items is None:
         return None
     found = [DictItem(k, float(v)) if isinstance(v, bool) else DictItem(k, v) for k, v in items]
@@ -89,6 +91,21 @@ def parse_record(text: str) -> ConsoleRecord | None:
         return ConsoleRecord(list(values.items()), step, axis, totals)
     config: dict[str, ConfigValue] = {k: v for k, v in found if v is not None}
     return ConsoleRecord([], config=config) if any(is_setting(key) for key in config) else None
+
+
+def _unwrapped(text: str, items: Sequence[DictItem] | None) -> Sequence[DictItem] | None:
+    """The items, those of the one dictionary that stands beside a step under its name: as if not.
+
+    ROLL prints `metrics_tag: {"step": 3, "metrics": {"actor/lr": 1e-06, ...}}`.
+    """
+    wrapper = _WRAPPER.search(text) if items else None
+    if items is None or wrapper is None:
+        return items
+    start = f"{wrapper[1]}/"
+    beside = [item.key for item in items if not item.key.startswith(start)]
+    if "step" not in beside or len(beside) > _MOST_BESIDE_WRAPPED:
+        return items
+    return [item._replace(key=item.key.removeprefix(start)) for item in items]
 
 
 def _is_configuration(items: Sequence[DictItem], values: Mapping[str, float]) -> bool:
@@ -113,10 +130,10 @@ def _dotted(items: Sequence[DictItem]) -> dict[str, ConfigValue]:
 
 def _step_of(values: Mapping[str, float]) -> tuple[int | None, str]:
     """The step and what it counts; (None, "") if no key says so."""
-    for key in _DICT_STEP_KEYS:
-        if key in values:
-            step = as_step(values[key])
-            return step, "" if step is None else "step"
+    key = next((key for key in _DICT_STEP_KEYS if key in values), None)
+    if key := key or next(filter(_is_global_step, values), None):
+        step = as_step(values[key])
+        return step, "" if step is None else "step"
     if _FRACTION_KEY in values:
         return None, ""
     for axis in STEP_AXES:
@@ -128,9 +145,14 @@ def _step_of(values: Mapping[str, float]) -> tuple[int | None, str]:
 
 def _may_have_step(keys: Collection[str]) -> bool:
     """Whether `_step_of` may find a step under these keys."""
-    if any(key in keys for key in _DICT_STEP_KEYS):
+    if any(key in keys for key in _DICT_STEP_KEYS) or any(map(_is_global_step, keys)):
         return True
     return _FRACTION_KEY not in keys and any(map(step_axis, keys))
+
+
+def _is_global_step(key: str) -> bool:
+    """Whether a key is a name for it in a group: `system/global_step`, `training/global_step`."""
+    return key.endswith("/global_step")
 
 
 def steps_ahead_of_bar(tags: Sequence[str]) -> int:

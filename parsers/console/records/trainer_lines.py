@@ -35,8 +35,19 @@ _ASSIGNMENT = lazy_pattern(
     rf"([A-Za-z_]\w{{0,60}})=(?:({_NUMBER})(?![\w.])|(True|False)|'([^']{{0,200}})'|\"([^\"]{{0,200}})\")"
 )
 _DEVICE_LINE = lazy_pattern(r"^Using (cpu|cuda|cuda:\d+|mps|xpu) device$")
-_TRAINER_SETTING = lazy_pattern(r"^\s*(?:Total optimization steps|Num Epochs) = ([\d,]{1,20})$")
-_TRAINER_SETTING_NAMES = {"Total": "max_steps", "Num": "num_train_epochs"}
+_TRAINER_SETTING = lazy_pattern(r"^\s*(?:Total optimization steps|Num Epochs) = [\d,]{1,20}$")
+_UNSLOTH_LINE = lazy_pattern(
+    r"^[\W_O]{4,24} (?:Num examples|Batch size per device|Total batch size) = [\d,]{1,20} \|"
+)
+"""Of Unsloth's banner, beside a picture of a sloth: `    Batch size per device = 1 | ...`."""
+_COUNT = lazy_pattern(r"([A-Z][a-z]+(?: [A-Za-z]+){1,3}) = ([\d,]{1,20})(?=\s*(?:\||$))")
+_COUNT_SETTINGS = {
+    "num epochs": "num_train_epochs",
+    "total optimization steps": "max_steps",
+    "total steps": "max_steps",
+    "batch size per device": "per_device_train_batch_size",
+    "gradient accumulation steps": "gradient_accumulation_steps",
+}
 _STEP_PLAN = lazy_pattern(r"^Total steps: (\d{1,15}), num_warmup_steps: (-?\d{1,15})\s*$")
 """verl's workers print the planned number of steps."""
 _SETTINGS_WORDS = lazy_pattern(
@@ -152,9 +163,10 @@ def _settings_record(text: str) -> ConsoleRecord | None:
     """The hyperparameters in a line, if there are any."""
     if text.startswith("Using ") and (device := _DEVICE_LINE.match(text)):
         return ConsoleRecord([], config={"device": device[1]})
-    if " = " in text and (count := _TRAINER_SETTING.match(text)):
-        name = _TRAINER_SETTING_NAMES[text.split()[0]]
-        return ConsoleRecord([], config={name: parse_number(count[1]) or 0})
+    if " = " in text and (_TRAINER_SETTING.match(text) or _UNSLOTH_LINE.match(text)):
+        counts = {name.lower(): parse_number(word) or 0 for name, word in _COUNT.findall(text)}
+        known = _COUNT_SETTINGS.keys() & counts.keys()
+        return ConsoleRecord([], config={_COUNT_SETTINGS[name]: counts[name] for name in known})
     if text.startswith("Total steps: ") and (plan := _STEP_PLAN.match(text)):
         steps, warmup = map(int, plan.groups())
         return ConsoleRecord([], config={"max_steps": steps, "num_warmup_steps": warmup})

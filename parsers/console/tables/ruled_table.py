@@ -121,10 +121,13 @@ class ConsoleTable:
         """Whether a row has been seen."""
         return self._rows > 0
 
-    def add_rule(self, text: str) -> ConsoleRecord | None:
-        """The record that a rule closes; above the first number, it opens a table."""
+    def add_rule(self, text: str, *, is_titled: bool = False) -> ConsoleRecord | None:
+        """The record that a rule closes; above the first number, it opens a table.
+
+        `is_titled`: the line above the table says a step and nothing else.
+        """
         closes = bool(self._values)
-        record = self.pop_record()
+        record = self.pop_record(is_titled=is_titled)
         self.is_open, self._is_boxed = not closes, text[0] != "-"
         self._has_gap = _GAP in text
         return record
@@ -154,7 +157,7 @@ class ConsoleTable:
         self._other_lines += 1
         return self._other_lines > _MAX_OTHER_LINES or self._rows > _MAX_TABLE_ROWS
 
-    def pop_record(self) -> ConsoleRecord | None:
+    def pop_record(self, *, is_titled: bool = False) -> ConsoleRecord | None:
         """The record of all rows so far, which empties the table."""
         values = self._values
         self.is_open = False
@@ -164,7 +167,8 @@ class ConsoleTable:
         is_bare, self._is_bare = self._is_bare, False
         if is_bare and not any(tag in STEP_ROWS[:_SURE_STEP_ROWS] for tag, _ in values):
             return None  # some other table, or the end of one whose start is lost
-        if self._is_boxed and (step is None or not any(is_metric(tag) for tag, _ in values)):
+        has_step = step is not None or (is_titled and len(values) > 1)
+        if self._is_boxed and not (has_step and any(is_metric(tag) for tag, _ in values)):
             return None  # TRL's samples with their scores, say
         return ConsoleRecord(values, step, "table") if values else None
 

@@ -120,18 +120,19 @@ def _whole(value: object) -> int | None:
     return int(value) if isinstance(value, int | float) and value == value // 1 >= 0 else None
 
 
-_PROGRESS_KEY = "global_step/max_steps"
+_PROGRESS_KEYS = ("global_step/max_steps", "iteration")
 _STEP_OF_TOTAL = lazy_pattern(r"(\d{1,15})/(\d{1,15})")
 
 
 def step_and_total(values: Mapping[str, object]) -> tuple[int, int] | None:
     """The step and how many there will be.
 
-    ms-swift writes both as one string, `12/200`, LLaMA-Factory as two numbers in each record.
+    ms-swift writes both as one string, `12/200`, with Megatron under another name; LLaMA-Factory as
+    two numbers in each record.
     """
     done, total = _whole(values.get("current_steps")), _whole(values.get("total_steps"))
     if done is not None and total:
         return done, total
-    said = values.get(_PROGRESS_KEY)
-    match = _STEP_OF_TOTAL.fullmatch(said) if isinstance(said, str) else None
+    said = next((said for key in _PROGRESS_KEYS if isinstance(said := values.get(key), str)), "")
+    match = _STEP_OF_TOTAL.fullmatch(said)
     return (int(match[1]), int(match[2])) if match else None
