@@ -27,6 +27,8 @@ MAX_TOTAL_STEPS = 2.0**63
 """Steps are integers below this."""
 
 
+_OTHER_UNIT = 4
+"""A count of steps so many times as high as the run's own counter is of something finer."""
 MAX_OVERSHOOT_FACTOR = 4
 """If a step exceeds the total by more than this factor, the two count different things."""
 
@@ -162,24 +164,38 @@ def _value(text: str) -> ConfigValue:
 
 
 def total_steps(
-    config: Mapping[str, ConfigValue], trainer: Trainer, step: int | None = None
+    config: Mapping[str, ConfigValue],
+    trainer: Trainer,
+    step: int | None = None,
+    counted: float | None = None,
 ) -> int | None:
     """The run's total steps, in the unit of its own step counter; None if unknown.
+
+    `counted` is the newest value of a metric that counts the trainer's steps: where the counter
+    is another one (OmniSafe's event files go by epochs), the total is of those.
 
     `config` has canonical names. A number far below the newest `step` counts something else (say
     iterations, where the log has environment steps) and is skipped; trainers overshoot their total
     a little to finish a rollout. Where the trainer is unknown, one that is ahead comes first.
     """
     table = trainer_tables().get(trainer.id)
+    unit = _counter_unit(step, counted)
     totals = []
     for name in table.total_options if table else DEFAULT_TOTAL_OPTIONS:
         value = config.get(name)
         if isinstance(value, (bool, str)) or value is None:
             continue
-        if 1 <= value < MAX_TOTAL_STEPS and (step or 0) <= MAX_OVERSHOOT_FACTOR * value:
-            totals.append(int(value))
+        if 1 <= value < MAX_TOTAL_STEPS and (step or 0) <= MAX_OVERSHOOT_FACTOR * value * unit:
+            totals.append(round(value * unit))
     first = next(iter(totals), None)
     return first if table else next((each for each in totals if each >= (step or 0)), first)
+
+
+def _counter_unit(step: int | None, counted: float | None) -> float:
+    """How far the run's own counter goes in one of the trainer's steps; 1.0 if it counts them."""
+    if not step or not counted or counted <= _OTHER_UNIT * step:
+        return 1.0
+    return step / counted
 
 
 def names_self_play(config: Mapping[str, ConfigValue]) -> bool:

@@ -261,7 +261,9 @@ class Run:
     def total_steps(self) -> int | None:
         """How many steps the run will take, if a source says so."""
         known, steps = self.evaluation, self.timeline.steps
-        return total_steps(known.config, known.trainer, steps[-1] if steps else None)
+        counted = self.timeline.tracks.get("step")
+        last = counted.values[-1] if counted is not None and counted.values else None
+        return total_steps(known.config, known.trainer, steps[-1] if steps else None, last)
 
     @property
     def points(self) -> int:

@@ -163,6 +163,23 @@ def test_defaults_are_those_of_the_algorithm() -> None:
     assert option_default(SB3._replace(algo="SAC"), "ent_coef") == "auto"
 
 
+@pytest.mark.parametrize(
+    ("step", "counted", "expected"),
+    [
+        (30, 600_000, 120),
+        (120, 2_400_000, 120),
+        (600_000, 600_000, 2_400_000),
+        (30, None, 2_400_000),
+    ],
+)
+def test_a_total_is_of_what_the_trainer_counts(
+    step: int, counted: float | None, expected: int
+) -> None:
+    """OmniSafe's event files go by epochs, of 20,000 steps each here, and hold the steps."""
+    found = total_steps({"total_timesteps": 2_400_000}, TRAINERS["omnisafe"], step, counted)
+    assert found == expected
+
+
 def test_the_present_spelling_comes_first() -> None:
     """Where a trainer has renamed an option advice speaks of the new name."""
     found = option(TRAINERS["openrlhf"], "clip_range")

@@ -307,9 +307,16 @@ class LoggedRun:
         return 1.0 if self.ended else self.stated_progress
 
     @property
+    def total_steps(self) -> int | None:
+        """How many steps the run will take, in its own counter; None if the log states none."""
+        counted = self.histories.get("step")
+        high = counted.high if counted is not None else None
+        return total_steps(self.config, self.trainer, self.mark.step, high)
+
+    @property
     def stated_progress(self) -> float | None:
         """The completed share of the length that the log states; None if it states none."""
-        steps = total_steps(self.config, self.trainer, self.mark.step)
+        steps = self.total_steps
         return min(1.0, self.mark.step / steps) if steps else None
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from ppo_top.catalogue import total_steps
 from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.judged_run import JudgedRun
@@ -116,7 +115,7 @@ def ended_early(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 
 def _far_from_end(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Whether the block ends before the run's last updates."""
-    steps = total_steps(run.config, run.trainer, run.mark.step)
+    steps = run.total_steps
     return steps is None or block.steps[-1] < limits["budget"] * steps
 
 
