@@ -6,6 +6,7 @@ import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -583,6 +584,19 @@ def test_a_console_that_prints_every_second_row_has_the_same_values() -> None:
     every_second = {tag: Head([2, 4, 6], column[1::2]) for tag, column in values.items()}
     all_rows = {tag: Head([1, 2, 3, 4, 5, 6], column) for tag, column in values.items()}
     assert compare(every_second, all_rows).is_certain
+
+
+def test_a_console_that_prints_means_of_recent_values_is_of_the_same_training() -> None:
+    """PyMARL prints the means of the five newest values that it gives to TensorBoard and Sacred."""
+    means = {
+        tag: [fmean(column[max(0, end - 5) : end]) for end in range(1, 7)]
+        for tag, column in training(1, rows=6).items()
+    }
+    console = GroupedLog(printed(means))
+    for seed, runs in ((1, 1), (2, 2)):
+        tracked = GroupedLog(training(seed, rows=6), "tfevents")
+        found = runs_of({"run/console.log": console, f"run/tb/{EVENT_FILE}": tracked})
+        assert len(found) == runs
 
 
 # --- names ---------------------------------------------------------------------------------------

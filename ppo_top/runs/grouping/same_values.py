@@ -34,6 +34,8 @@ MAX_LOST = 0.1
 """The share of its steps by which a log that lost some lines may be ahead of another one."""
 MIN_UNNAMED_ROWS = 4
 """Points needed to compare tags with different names."""
+RECENT = 5
+"""Newest values of which a console may print the mean."""
 MAX_TAGS = 100
 """Common tags that are compared."""
 MAX_KNOWN_DIGITS = 100_000
@@ -96,12 +98,29 @@ def compare(ours: Heads, theirs: Heads) -> Likeness:
         is_refuted = is_refuted or (bool(pairs) and not is_equal)
         if not is_equal:
             pairs = _pairs_in_order(our, their)
-            is_equal = _all_same(pairs)
+            is_equal = _all_same(pairs) or _are_recent_means(pairs)
         equal, unequal = equal + is_equal, unequal + (not is_equal)
         found = _equal_digits(pairs) if is_equal else 0
         digits += found
         noisy_digits += found if found and not _is_schedule(our) else 0
     return Likeness(equal, unequal, digits, noisy_digits, is_refuted and equal <= unequal)
+
+
+def _are_recent_means(pairs: Sequence[tuple[float, float]]) -> bool:
+    """Whether one log has the means of what the other had so far: PyMARL prints those of five."""
+    if len(pairs) < MIN_UNNAMED_ROWS or not is_same_value(*pairs[0]):
+        return False
+    ours, theirs = zip(*pairs, strict=True)
+    return any(
+        _all_same(zip(_recent_means(values), means, strict=True))
+        for values, means in ((ours, theirs), (theirs, ours))
+    )
+
+
+def _recent_means(values: Sequence[float]) -> list[float]:
+    """The mean of each value and the few before it."""
+    windows = (values[max(0, end - RECENT) : end] for end in range(1, len(values) + 1))
+    return [sum(window) / len(window) for window in windows]
 
 
 @lru_cache(maxsize=1024)
