@@ -32,7 +32,7 @@ _CLOCK = lazy_pattern(_CLOCK_PATTERN)
 CLOCK_BYTES = re.compile(r"\((?!\?)").sub("(?:", _CLOCK_PATTERN).encode()
 """Expression of a clock, without groups."""
 _SHORT_CLOCK = lazy_pattern(
-    r"\[?(?:(?:\d\d-\d\d |\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
+    r"\[?(?:(?:\d\d-\d\d |\d{4} |\d\d[/.]\d\d[/.]\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
     r"|(?:\d{4}-)?\d\d-\d\d[_ ]\d\d-\d\d-\d\d)\]?(?=[\s:\]|-])"
 )
 _LEVEL_PREFIX = lazy_pattern(
