@@ -149,6 +149,7 @@ def test_bounded() -> None:
     ("name", "head", "format_name"),
     [
         ("config.yaml", b"lr: 0.1\n", "settings-yaml"),
+        ("configuration.yaml", b"lr: 0.1\n", "settings-yaml"),
         ("hparams.yml", b"lr: 0.1\n", "settings-yaml"),
         ("args.json", b'{"lr": 0.1}', "settings-json"),
         ("params.json", b'{"lr": 0.1}', "settings-json"),

@@ -3,7 +3,10 @@
 Made up after the sources: PyMARL `src/utils/logging.py` (print_recent_stats), on-policy
 `runner/shared/mpe_runner.py` and `smac_runner.py`, OmniSafe `common/logger.py` (a rich table),
 garage `_functions.py` (log_performance) and `torch/algos/vpg.py` with dowel's table, DeepSpeed-Chat
-`step3_rlhf_finetuning/main.py` in its first and its later wording.
+`step3_rlhf_finetuning/main.py` in its first and its later wording, HARL `common/base_logger.py` and
+`envs/smac/smac_logger.py`, Brax `training/logger.py` (EpisodeMetricsLogger) behind absl's prefix,
+MushroomRL `core/logger/console_logger.py` (epoch_info), Keras-RL `rl/callbacks.py`
+(TrainIntervalLogger).
 """
 
 from __future__ import annotations
@@ -140,6 +143,48 @@ def print_first_deepspeed_chat(update: Update) -> str:
     )
 
 
+def harl_head(update: Update) -> str:
+    """The steps so far."""
+    return (
+        f"Env mamujoco Task HalfCheetah-6x1 Algo happo Exp test updates {update.number}/{UPDATES} "
+        f"episodes, total num timesteps {10_000 * update.number}/500000, FPS 812.\n"
+    )
+
+
+def print_harl(update: Update) -> str:
+    """A sentence for the steps and one for the episodes."""
+    evaluation = f"Evaluation average episode reward is {update.reward + 1}.\n\n"
+    return (
+        f"{harl_head(update)}Average step reward is 0.01.\n"
+        f"Some episodes done, average episode reward is {update.reward}.\n\n{evaluation}"
+    )
+
+
+def print_harl_battles(update: Update) -> str:
+    """One sentence, in StarCraft."""
+    return (
+        f"{harl_head(update)}Increase games 30.0000, win rate on these games is 0.5000, average "
+        "step reward is 0.0400, average episode length is 50.0000, average episode reward is "
+        f"{update.reward:.4f}.\n\n"
+    )
+
+
+def print_brax(update: Update) -> str:
+    """A block of names that end in one column."""
+    rows = [f"\n{'Steps':>35} Env: {10_000 * update.number} Log: {update.number}"]
+    rows += [f"{'Steps per second:':>35} 50000", f"{'Episode reward:':>35} {update.reward:.4f}"]
+    measured = {"entropy_loss": -0.01, "kl_mean": update.kl, "v_loss": update.value_loss}
+    rows += [f"{f'Train {name}:':>35} {value:.6f}" for name, value in measured.items()]
+    rows += [f"{'Train policy_loss:':>35} -0.010000", "\n"]
+    return "I1120 12:00:00.123456 140000 logger.py:85] " + "\n".join(rows)
+
+
+def print_mushroom(update: Update) -> str:
+    """The day comes first in its clock."""
+    values = f"J: {update.reward / 2} R: {update.reward} entropy: {update.entropy}"
+    return f"20/11/2026 12:00:00 [INFO] Epoch {update.number} | {values}\n"
+
+
 class Printer(NamedTuple):
     """How a trainer prints an update, and what is known of it."""
 
@@ -155,6 +200,10 @@ PRINTERS = {
     "mappo": Printer(print_mappo, "on-policy", "average_episode_rewards"),
     "omnisafe": Printer(print_omnisafe, "omnisafe", "Metrics/EpRet", found="kl-high"),
     "garage": Printer(print_garage, "garage", "Evaluation/AverageReturn"),
+    "harl": Printer(print_harl, "harl", "train_episode_rewards"),
+    "harl's battles": Printer(print_harl_battles, "harl", "train_episode_rewards"),
+    "brax": Printer(print_brax, "brax", "Episode reward", found="kl-high"),
+    "mushroom-rl": Printer(print_mushroom, "mushroom-rl", "R", 1),
     "deepspeed-chat": Printer(
         print_deepspeed_chat, "deepspeed-chat", "Average reward score", 1, "non-finite"
     ),
@@ -204,6 +253,24 @@ def test_a_run_that_breaks_is_critical(name: str, tmp_path: Path) -> None:
     assert isinstance(findings, list)
     assert run["verdict"] == "crit"
     assert PRINTERS[name].found in {each["rule"] for each in findings}
+
+
+def test_keras_rl_prints_an_interval_below_its_first_step(tmp_path: Path) -> None:
+    """Its bar counts the steps of the interval."""
+    lines = "".join(
+        f"Interval {number} ({10_000 * (number - 1)} steps performed)\n"
+        f"    1/10000 [......] - ETA: 1:30 - reward: 0.0000e+00\r10000/10000 [==] - 88s 9ms/step "
+        f"- reward: 0.0123\n12 episodes - episode_reward: {number}.250 [-9.000, 99.000] - "
+        f"loss: 0.012 - mae: 1.500 - mean_q: 2.125 - mean_eps: 0.{99 - number}\n\n"
+        for number in range(1, 9)
+    )
+    (tmp_path / "train.log").write_text(f"Training for 80000 steps ...\n{lines}")
+    (run,) = ppo_top.check(tmp_path)["runs"]
+    assert (run["producer"], run["family"]) == ("keras-rl", "value-based")
+    found = [each for each in ppo_top.points(tmp_path) if each.concept == "reward_mean"]
+    assert [(each.step, each.value) for each in found] == [
+        (10_000 * (number - 1), number + 0.25) for number in range(1, 9)
+    ]
 
 
 def test_battles_won_are_read_where_no_reward_is_printed(tmp_path: Path) -> None:

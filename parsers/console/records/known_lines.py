@@ -99,6 +99,42 @@ TRAINER_LINES = (
         {"rate": "incre_win_rate"},
     ),
     TrainerLine(
+        "verage episode reward is ",
+        lazy_pattern(
+            rf"^(?:Some episodes done, average episode reward is (?P<reward>{_NUMBER})"
+            rf"|Eval(?:uation)? average episode reward is (?P<mean>{_NUMBER})"
+            rf"(?:, eval average episode length is (?P<length>{_NUMBER}))?)\.?$"
+        ),
+        {
+            "reward": "train_episode_rewards",
+            "mean": "eval_average_episode_rewards",
+            "length": "eval_average_episode_length",
+        },
+    ),
+    TrainerLine(
+        "win rate on these games is ",
+        lazy_pattern(
+            rf"^Increase games {_NUMBER}, win rate on these games is (?P<rate>{_NUMBER}), average "
+            rf"step reward is (?P<step_reward>{_NUMBER}), average episode length is "
+            rf"(?P<length>{_NUMBER}), average episode reward is (?P<reward>{_NUMBER})\.?$"
+        ),
+        {
+            "rate": "incre_win_rate",
+            "step_reward": "critic/average_step_rewards",
+            "length": "average_episode_length",
+            "reward": "train_episode_rewards",
+        },
+    ),
+    TrainerLine(
+        " Algo ",
+        lazy_pattern(
+            r"^Env \S{1,40} Task \S{1,80} Algo \S{1,40} Exp \S{1,80} (?:S|Evaluation at s)tep "
+            rf"(?P<step>\d{{1,15}}) / (?P<total>\d{{1,15}})"
+            rf"(?:, average step reward in buffer: (?P<reward>{_NUMBER})\.?|:)$"
+        ),
+        {"reward": "critic/average_step_rewards"},
+    ),
+    TrainerLine(
         "eval win rate is ",
         lazy_pattern(rf"^eval win rate is (?P<rate>{_NUMBER})\.?$"),
         {"rate": "eval_win_rate"},
@@ -120,6 +156,31 @@ TRAINER_LINES = (
         "Evaluation over ",
         lazy_pattern(rf"^Evaluation over \d{{1,9}} episodes: (?P<mean>{_NUMBER})$"),
         {"mean": "eval/mean_reward"},
+    ),
+    TrainerLine(
+        "Steps Env: ",
+        lazy_pattern(r"^\s*Steps Env: (?P<step>\d{1,15}) Log: \d{1,9}$"),
+        {},
+    ),
+    TrainerLine(
+        " steps performed)",
+        lazy_pattern(r"^Interval \d{1,9} \((?P<step>\d{1,15}) steps performed\)$"),
+        {},
+    ),
+    TrainerLine(
+        " episodes - episode_reward: ",
+        lazy_pattern(
+            rf"^\d{{1,9}} episodes - episode_reward: (?P<reward>{_NUMBER}) \[[^]]{{1,80}}\]"
+            rf"(?: - loss: (?P<loss>{_NUMBER}))?"
+            rf"(?: - (?:mae|mean_absolute_error|mean_squared_error): {_NUMBER})?"
+            rf"(?: - mean_q: (?P<value>{_NUMBER}))?(?: - mean_eps: (?P<epsilon>{_NUMBER}))?"
+        ),
+        {
+            "reward": "episode_reward",
+            "loss": "loss",
+            "value": "mean_q",
+            "epsilon": "mean_eps",
+        },
     ),
     TrainerLine(
         " Train step ",
