@@ -101,6 +101,15 @@ CRUCIAL = [
 ]
 
 KINDS_OF_KL = [
+    ("torchtune", "kl", "ref_kl"),
+    ("torchtune", "kl_loss", "ref_kl_token"),
+    ("torchtune", "approx_policy_kl", "approx_kl"),
+    ("rl4lms", "rollout_info/kl_div_mean", "ref_kl_token"),
+    ("rl4lms", "ppo/approx_kl", "approx_kl"),
+    ("nemo-aligner", "train_rollouts/init_policy_kl", "ref_kl_token"),
+    ("miles", "train/train_rollout_kl", "rollout_kl"),
+    ("miles", "train/ppo_kl", "approx_kl_k1"),
+    ("areal", "ppo_actor/update/behave_approx_kl/avg", "rollout_kl"),
     ("trl-legacy", "objective/kl", "ref_kl"),
     ("trl-ppo", "objective/kl", "ref_kl"),
     ("trl-grpo", "kl", "ref_kl_token"),
@@ -429,10 +438,11 @@ def test_the_reward_of_episodes_is_preferred_to_its_running_mean() -> None:
     [
         *("Portfolio Return", "eval/Portfolio Return", "eval/random_return"),
         *("best_running_reward", "reward_threshold", "random/total_reward", "opponent_score_100"),
+        *("time/rollout_score", "timing/reward", "time/step", "timing_s/step"),
     ],
 )
 def test_a_return_of_something_else_is_no_reward(tag: str) -> None:
-    """Neither in the training nor in its evaluation."""
+    """Neither in the training nor in its evaluation, nor how long something took."""
     assert meaning(identify([tag]), tag) is None
 
 
