@@ -95,12 +95,13 @@ def _holds(table: TagTable, terms: tuple[str, ...], marks: frozenset[str]) -> bo
 
 
 def _has(table: TagTable, term: str, marks: frozenset[str]) -> bool:
-    """Whether a tag, or one that begins with `stem*`, is among the marks."""
+    """Whether a tag, or one that a pattern with one `*` fits, is among the marks."""
     if term == "*" or term in marks or (table.prefix and table.prefix + term in marks):
         return True
-    if term.endswith("*"):
-        stem = term[:-1]
-        return any(mark.startswith((stem, table.prefix + stem)) for mark in marks)
+    stem, star, end = term.partition("*")
+    if star:
+        stems = (stem, table.prefix + stem)
+        return any(mark.startswith(stems) and mark.endswith(end) for mark in marks)
     return table.ignore_case and term.lower() in {mark.lower() for mark in marks}
 
 

@@ -101,6 +101,8 @@ CRUCIAL = [
 ]
 
 KINDS_OF_KL = [
+    ("rllib", "learners/hunter/mean_kl_loss", "approx_kl"),
+    ("rllib", "info/learner/hunter/learner_stats/kl", "approx_kl"),
     ("torchtune", "kl", "ref_kl"),
     ("torchtune", "kl_loss", "ref_kl_token"),
     ("torchtune", "approx_policy_kl", "approx_kl"),
@@ -316,6 +318,8 @@ def test_the_better_of_two_tags_comes_first() -> None:
         ("rsl_rl", "Rnd/mean_extrinsic_reward", "Train/mean_reward"),
         ("verl", "response_length_non_aborted/mean", "response_length/mean"),
         ("trl-legacy", "env/reward_mean", "ppo/mean_scores"),
+        ("rllib", "learners/default_policy/entropy", "learners/hunter/entropy"),
+        ("ml-agents", "Environment/Group Cumulative Reward", "Environment/Cumulative Reward"),
     ]
     for trainer, first, second in better:
         one, other = (meaning(TRAINERS[trainer], tag) for tag in (first, second))

@@ -86,6 +86,13 @@ FINGERPRINTS = [
     ("rllib", "PPO", ["info/learner/default/kl", "episode_reward_mean"]),
     ("rllib", "PPO", ["info/default/kl", "episode_reward_mean"]),
     ("rllib", "", ["episode_reward_mean", "time_this_iter_s", "timesteps_total"]),
+    ("rllib", "PPO", ["env_runners/episode_return_mean", "learners/hunter/mean_kl_loss"]),
+    (
+        "rllib",
+        "PPO",
+        ["episode_reward_mean", "time_this_iter_s", "info/learner/p0/learner_stats/kl"],
+    ),
+    ("di-engine", "PPO", ["basic/train_total_loss", "basic/train_clipfrac"]),
     ("llama-factory", "PPO", ["current_steps", "total_steps", "percentage", "reward"]),
     ("llama-factory", "", ["current_steps", "total_steps", "percentage", "accuracy"]),
     ("sheeprl", "PPO", ["Rewards/rew_avg", "Game/ep_len_avg", "Loss/entropy_loss"]),

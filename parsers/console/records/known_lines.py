@@ -66,6 +66,18 @@ TRAINER_LINES = (
         {"mean": "test/reward", "std": "test/reward_std"},
     ),
     TrainerLine(
+        "Mean Group Reward: ",
+        lazy_pattern(
+            rf"Step: (?P<step>\d+)\. Time Elapsed: [\d.]+ s\. Mean Reward: (?P<mean>{_NUMBER})\. "
+            rf"(?:Std of Reward: (?P<std>{_NUMBER})\. )?Mean Group Reward: (?P<group>{_NUMBER})\."
+        ),
+        {
+            "mean": "Environment/Cumulative Reward",
+            "std": "Environment/Cumulative Reward (std)",
+            "group": "Environment/Group Cumulative Reward",
+        },
+    ),
+    TrainerLine(
         "Std of Reward: ",
         lazy_pattern(
             rf"Step: (?P<step>\d+)\.? (?:Time Elapsed: [\d.]+ s\.? )?"
@@ -156,6 +168,14 @@ TRAINER_LINES = (
         "Evaluation over ",
         lazy_pattern(rf"^Evaluation over \d{{1,9}} episodes: (?P<mean>{_NUMBER})$"),
         {"mean": "eval/mean_reward"},
+    ),
+    TrainerLine(
+        ": Train Iter(",
+        lazy_pattern(
+            r"^(?:Evaluation|Training): Train Iter\(\d{1,12}\)\s+Env Step\((?P<step>\d{1,15})\)\s+"
+            rf"(?:(?:Mean )?Episode Return\((?P<mean>{_NUMBER})\)|Loss\((?P<loss>{_NUMBER})\))"
+        ),
+        {"mean": "basic/eval_episode_return_mean", "loss": "basic/train_total_loss"},
     ),
     TrainerLine(
         "Steps Env: ",
@@ -275,6 +295,7 @@ TRAINER_LINES = (
     ),
 )
 """SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), SheepRL,
-AReaL, torchforge, pytorch-a2c-ppo-acktr-gail, torch-ac, the authors' TD3, PFRL,
+AReaL, torchforge, HARL, Brax, Keras-RL, DI-engine's middleware, pytorch-a2c-ppo-acktr-gail,
+torch-ac, the authors' TD3, PFRL,
 ElegantRL (whose steps have three digits), the notebooks of
 "Grokking Deep Reinforcement Learning"."""

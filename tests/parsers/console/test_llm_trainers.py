@@ -123,6 +123,13 @@ CASES = {
         "Environment/Cumulative Reward",
         [1000, 2000, 3000],
     ),
+    "ml-agents with groups": PrintedUpdate(
+        "[INFO] PushBlock. Step: {n}000. Time Elapsed: 60.123 s. Mean Reward: 0.000. "
+        "Mean Group Reward: 1.{n}25. Training.\n",
+        "ml-agents",
+        "Environment/Group Cumulative Reward",
+        [1000, 2000, 3000],
+    ),
     "nemo-rl": PrintedUpdate(
         "========================= Step {n}/100 =========================\n"
         "\N{BAR CHART} Training Results:\n"
@@ -269,6 +276,23 @@ def test_nemo_rl_prints_a_block_of_single_pairs() -> None:
     assert found.values("Generation KL Error") == [0.0004] * 3
     assert found.values("Mean Generation Length") == [123.4567] * 3
     assert "Training Results" not in found.points
+
+
+def test_di_engines_pipelines_print_sentences() -> None:
+    """Those of its newer examples (`ding/framework/middleware/functional`: evaluator, trainer)."""
+    text = "".join(
+        f"[11-20 08:00:0{n}] INFO     Evaluation: Train Iter({n}) Env Step({n}000) "
+        f"Episode Return(21.{n}25)    evaluator.py:288\n"
+        f"[11-20 08:00:0{n}] INFO     Training: Train Iter({n})\tEnv Step({n}000)\tLoss(0.0{n}1)"
+        "    trainer.py:42\n"
+        for n in (1, 2, 3)
+    )
+    found = parse_every_way(ConsoleParser, text.encode())
+    assert catalogue.identify(found.points).id == "di-engine"
+    assert found.values_by_step()["basic/eval_episode_return_mean"] == [
+        (1000, 21.125), (2000, 21.225), (3000, 21.325),
+    ]  # fmt: skip
+    assert found.steps("basic/train_total_loss") == [1000, 2000, 3000]
 
 
 def test_totals() -> None:
