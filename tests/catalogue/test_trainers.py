@@ -158,6 +158,12 @@ FINGERPRINTS = [
     ("baselines", "DDPG", ["rollout/return", "rollout/return_history", "train/loss_critic"]),
     ("ml-agents", "PPO", ["Environment/Cumulative Reward", "Policy/Epsilon"]),
     ("ml-agents", "SAC", ["Environment/Cumulative Reward", "Losses/Q1 Loss"]),
+    ("omnisafe", "", ["Metrics/EpRet", "Metrics/EpCost", "Train/KL", "Loss/Loss_reward_critic"]),
+    (
+        "omnisafe-off-policy",
+        "",
+        ["Metrics/EpRet", "Loss/Loss_reward_critic", "Value/reward_critic", "Value/alpha"],
+    ),
     ("minimind-dpo", "DPO", ["loss", "dpo_loss", "aux_loss", "learning_rate"]),
     ("tianshou", "", ["test/reward", "test/length_std", "update/loss/vf"]),
     ("unknown", "", ["loss", "accuracy"]),
