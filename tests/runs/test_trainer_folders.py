@@ -133,3 +133,24 @@ def test_the_learning_rates_of_actor_and_critic_in_sbx_are_judged(tmp_path: Path
     assert "learning-rate-extreme" in run["open"]
     concepts = {metric["tag"]: metric["concept"] for metric in run["metrics"]}
     assert [concepts[rate] for rate in rates] == ["lr", "critic_lr"]
+
+
+def test_ml_agents_keeps_its_settings_above_the_folder_of_a_behaviour(tmp_path: Path) -> None:
+    """`results/<run>/configuration.yaml`, beside `<behaviour>/events...` (mlagents learn.py)."""
+    folder = tmp_path / "results" / "first" / "3DBall"
+    folder.mkdir(parents=True)
+    (folder.parent / "configuration.yaml").write_text(
+        "behaviors:\n  3DBall:\n    trainer_type: ppo\n    hyperparameters:\n"
+        "      batch_size: 64\n      learning_rate: 0.0003\n      num_epoch: 3\n"
+        "    max_steps: 480000\n"
+    )
+    tag = "Environment/Cumulative Reward"
+    log = event_record(file_version="brain.Event:2")
+    log += b"".join(scalar_record(tag, 12_000 * n, n + n % 3, 1e9 + n) for n in range(1, 41))
+    (folder / "events.out.tfevents.1700000000.host.1.0").write_bytes(log)
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert (run["producer"], run["family"], run["progress"]["total"]) == (
+        "ml-agents", "on-policy", 480_000,
+    )  # fmt: skip
+    expected = {"batch_size": 64, "learning_rate": 0.0003, "n_epochs": 3}
+    assert {name: run["config"][name] for name in expected} == expected
