@@ -115,6 +115,7 @@ FINGERPRINTS = [
     ("agent-lightning", "", ["training/reward", "training/n_rollouts", "actor/pg_loss"]),
     ("miles", "", ["rollout/raw_reward", "train/ppo_kl", "train/train_rollout_kl"]),
     ("slime", "", ["rollout/raw_reward", "train/ppo_kl", "train/pg_clipfrac"]),
+    ("verifiers", "", ["train/mismatch_kl", "train/importance_ratio", "train/reward/std"]),
     ("trlx", "PPO", ["losses/policy_loss", "values/values_error", "policy/approx_kl"]),
     (
         "nemo-aligner",
