@@ -82,7 +82,8 @@ def parse_record(text: str) -> ConsoleRecord | None:
     if _is_configuration(items, values):
         return ConsoleRecord([], config=_dotted(items))
     named = [item for item in found if isinstance(item.value, str)]
-    if any(is_metric(key) or key in _LOG_KEYS for key in values) and len(named) <= len(values):
+    measured = (key for key, value in items if type(value) is float)  # and not yes or no
+    if any(is_metric(key) or key in _LOG_KEYS for key in measured) and len(named) <= len(values):
         step, axis = _step_of(values)
         stated = step_and_total(dict(found))
         totals: dict[str, ConfigValue] = {} if stated is None else {"max_steps": stated[1]}

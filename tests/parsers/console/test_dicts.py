@@ -289,3 +289,15 @@ def test_a_carriage_return_inside_a_dictionary_cuts_it() -> None:
     """JSON allows it between tokens; on a console what comes after it is drawn over the line."""
     read = parse_every_way(ConsoleParser, OLD + OLD.replace(b", 'grad", b",\r 'grad") + OLD)
     assert read.steps("loss") == [1, 2]
+
+
+def test_a_dictionary_of_settings_is_no_record_for_a_yes_or_no_that_is_called_like_a_metric() -> (
+    None
+):
+    """DeepSpeed prints how pipelines are set up behind `pipeline ....`."""
+    text = (
+        "pipeline ..................... {'stages': 'auto', 'partition': 'best',"
+        " 'seed_layers': False, 'activation_checkpoint_interval': 0,"
+        " 'pipe_partitioned': True, 'grad_partitioned': True}"
+    )
+    assert parse_every_way(ConsoleParser, text.encode() + b"\n").points == {}
