@@ -73,6 +73,8 @@ class RecordReader:
             if table is not None and ruled_table.has_certain_step(table):
                 self._add_record(name, table)
         self._add_waiting()
+        if self.main_process.step is not None:
+            self._settle_total(self.main_process.step)
 
     def _add_waiting(self) -> None:
         """Add the records that wait for others to tell their steps."""
@@ -171,15 +173,16 @@ class RecordReader:
             self._bar_step = bar.done
         if bar.total != known and not bar.counts_part:
             self._new_total = bar.total
-            if known is None:
-                self._settle_total()
         return True
 
-    def _settle_total(self) -> None:
-        """Take over the length of another training, once that has a record.
+    def _settle_total(self, stated: int | None = None) -> None:
+        """Take over the length of a training, once that has a record.
 
-        `trainer.evaluate()` after the training has a bar of its own.
+        `trainer.evaluate()` after the training has a bar of its own, and that of a rollout does not
+        count what the record has `stated`.
         """
+        if stated is not None and not self.bar_steps.may_count(stated):
+            return
         if self._new_total is not None:
             self._builder.add_settings({"max_steps": self._new_total})
             self._new_total = None
@@ -236,9 +239,11 @@ class RecordReader:
     def _add_stepped(self, name: str, records: Sequence[ConsoleRecord]) -> None:
         for found in records:
             source = TRIAL + found.trial if found.trial else name
-            says_more = found.step is not None and len(found.values) > 1
-            if says_more and not is_evaluation(found):
-                self._settle_total()
+            says_more = found.step is None or len(found.values) > 1
+            if not found.config.keys().isdisjoint(TOTAL_SETTINGS.values()):
+                self._new_total = None  # the record says it itself
+            elif says_more and not is_evaluation(found):
+                self._settle_total(found.step)
             self._builder.add_settings(found.config, name)
             may_begin = self._builder.expects_training
             step, counted = self.processes[name].step_of(found, may_begin=may_begin)

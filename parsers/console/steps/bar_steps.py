@@ -62,6 +62,16 @@ class BarSteps:
         """Whether a record waits for the next bar."""
         return bool(self._held)
 
+    def may_count(self, step: int) -> bool:
+        """Whether the bar may count the steps of records that state theirs, this one now.
+
+        That of a rollout is full at each of them, and one inside a step has a smaller total.
+        """
+        done, total = self._bar.done, self._bar.total
+        if done is None or total is None:
+            return True
+        return step <= total and (done < total or step >= total - 1)
+
     def count_step(self) -> int:
         """The step of a record on a console without a bar: the number of records so far."""
         self._last_step += 1

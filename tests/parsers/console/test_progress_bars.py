@@ -76,6 +76,39 @@ def test_a_bar_of_an_epoch_tells_the_step_and_not_the_length_of_the_training() -
     assert "max_steps" not in read.config
 
 
+ROLLOUT_BAR = (
+    "Generating rollouts (train):   0%|          | 0/512 [00:00<?, ?it/s]\r"
+    "Generating rollouts (train): 100%|#####| 512/512 [01:13<00:00,  6.97it/s]\n"
+)
+
+
+def test_the_bar_of_each_rollout_does_not_say_how_long_the_training_is() -> None:
+    """prime-rl's orchestrator draws one, and prints the step when it is full."""
+    line = "02:33:{:02} SUCCESS Step {} | Time: 73.77s | Reward: 0.38 | Seq. Length: 345.6\n"
+    log = "".join(ROLLOUT_BAR + line.format(step, step) for step in range(28, 32))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert (read.steps("Reward"), read.config) == ([28, 29, 30, 31], {})
+
+
+def test_the_full_bar_above_what_was_buffered_says_how_long_the_training_was() -> None:
+    """tqdm's stderr is there at once, what the loop prints to a file once the buffer is full."""
+    bar = "RL eps: {}%|###| {}/2000 [00:36<00:00, 55.2it/s]\n"
+    line = "Ep  {}  score=  {}.50  eps=0.6334\n"
+    log = "".join(bar.format(5 * at, 100 * at) for at in range(21))
+    log += "".join(line.format(step, step // 200) for step in range(200, 2001, 200))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert (read.steps("score")[-1], read.config) == (2000, {"max_steps": 2000})
+
+
+def test_a_record_that_says_how_long_the_training_is_knows_better_than_a_bar() -> None:
+    """The bar is that of the samples of a batch."""
+    log = "".join(
+        f"  0%|          | 0/64 [00:00<?, ?it/s]\n[{step}/1000]  loss: -6.9, entropy: 87.1\n"
+        for step in range(5)
+    )
+    assert parse_every_way(ConsoleParser, log.encode()).config == {"total_iterations": 1000}
+
+
 def bars(*names_and_values: str) -> bytes:
     """Bars at 10, 20, ... of 1,000 steps, each drawn over the one before; `name|value`."""
     drawn = []
