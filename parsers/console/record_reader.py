@@ -19,6 +19,8 @@ from ppo_top.parsers.console.tables import ruled_table
 from ppo_top.parsers.console.tables.population_table import PopulationTable
 from ppo_top.parsers.console.tables.puffer_dashboard import PufferDashboard
 from ppo_top.parsers.console.trainings import TRIAL
+from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
+from ppo_top.parsers.shared.tables.markdown_table import MarkdownTable
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_PROCESSES = 64
@@ -46,6 +48,7 @@ class RecordReader:
         self._bar_step: int | None = None
         """Where the bar is, once it has told the step of a dictionary."""
         self._pair_lists = trainer_lines.PairLists()
+        self._markdown = MarkdownTable()
         self._frames = (PopulationTable(), PufferDashboard())
         self._first_trial = ""
 
@@ -93,10 +96,9 @@ class RecordReader:
             text, name
         ):
             return
-        rows = process.trainer_table.read_line(text)
-        if rows is not None:
+        if (rows := self._read_row(process, text)) is not None:
             for row in rows:
-                self._add_record(name, ConsoleRecord(row.values, row.step, row.axis, time=time))
+                self._add_record(name, row._replace(time=time))
             return
         if (listed := self._pair_lists.read_line(text)) is not None:
             if listed:
@@ -115,6 +117,19 @@ class RecordReader:
         if ended is not None:
             self._add_waiting()  # printed before it: no sign that the run goes on
             self._builder.set_end(ended)
+
+    def _read_row(self, process: ProcessStream, text: str) -> list[ConsoleRecord] | None:
+        """The records that a line of a table completes; None if it is none."""
+        rows = process.trainer_table.read_line(text)
+        if rows is not None:
+            return [ConsoleRecord(row.values, row.step, row.axis) for row in rows]
+        listed = self._markdown.read_line(text)
+        if listed is None:
+            return None
+        return [
+            ConsoleRecord(values, step, "" if step is None else "timesteps")
+            for step, values in listed
+        ]
 
     def _add_found(self, text: str, name: str, found: ConsoleRecord) -> None:
         if name == "" and text.startswith("{") and found.values and found.step is None:

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Sequence
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.tables.printed_frame import PrintedFrame
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -115,6 +116,8 @@ def _plain_columns(cells: Sequence[str]) -> TrainerColumns | None:
     """The columns of any other table that begins with a step and has a metric."""
     found = [cell.strip() for cell in cells]
     axis = metric_names.step_axis(found[0])
+    if axis is None and found[0] == find_step_key(found):  # `steps` beside `episodes`, of PFRL
+        axis = "timesteps"
     if axis is None or not _FEWEST_PLAIN_COLUMNS <= len(found) <= _MAX_COLUMNS or not all(found):
         return None
     is_table = any(map(metric_names.is_metric, found))

@@ -195,3 +195,58 @@ def test_a_console_that_begins_like_json_is_known_under_any_name(line: str) -> N
     found = detect_by_content(detect_format, head)
     assert isinstance(found, Format)
     assert found.name == "console"
+
+
+PROGRESS_IN_MARKDOWN = """Which results in the following section of progress.csv:
+| episode_reward_mean | episode_len_mean | episodes_this_iter | episodes_total |
+|---------------------|------------------|--------------------|----------------|
+| 0.502040816326583   | 69.9591836734694 | 98                 | 98             |
+| 18.9261194029848    | 93.2089552238806 | 134                | 234            |
+"""
+
+
+def test_a_table_in_markdown_may_be_any_trainers() -> None:
+    """RLlib's `progress.csv`, of which some columns were chosen; no column of these is a step."""
+    read = parse_every_way(ConsoleParser, PROGRESS_IN_MARKDOWN.encode())
+    assert read.values("episode_reward_mean") == [0.502040816326583, 18.9261194029848]
+    assert read.steps("episodes_total") == [1, 2]
+
+
+def test_the_step_of_a_table_in_markdown_may_stand_in_any_column() -> None:
+    """As GitHub quotes a table, without bars at its sides."""
+    text = (
+        "episode_len_mean | done | timesteps_total | training_iteration\n"
+        "-- | -- | -- | --\n"
+        "4000 | False | 4000 | 1\n"
+        "4000 | False | 16000 | 2\n"
+    )
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("episode_len_mean") == [4000, 16000]
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "| method | mean reward | loss | steps |\n|---|---|---|---|\n| PPO | 21.5 | 0.3 | 100 |\n",
+        "| lr | reward |\n|---|---|\n| 0.1 | 21.5 |\n| 0.2 | 3.5 |\n",
+        "| reward | loss | kl | ev |\n| 1 | 2 | 3 | 4 |\n",
+    ],
+    ids=["results", "settings", "without a rule"],
+)
+def test_other_tables_in_markdown_are_no_training(table: str) -> None:
+    """What was tried stands before its results."""
+    assert parse_every_way(ConsoleParser, table.encode()).points == {}
+
+
+def test_columns_aligned_by_blanks_may_begin_with_steps_and_episodes() -> None:
+    """What `column -t` makes of the scores.txt of PFRL and ChainerRL."""
+    text = (
+        "steps    episodes  elapsed            mean                average_value\n"
+        "10000    317       33.05278420448303  119.26321076698106  28.8124\n"
+        "20000    438       59.16174173355103  202.04704965249138  57.5549\n"
+    )
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert (read.steps("mean"), read.values("average_value")) == (
+        [10000, 20000],
+        [28.8124, 57.5549],
+    )
