@@ -12,6 +12,8 @@ MIN_START_ENTROPY = 0.3
 
 _LENGTHS = ("ep_len", "resp_len_mean")
 _LENGTH_NAMES = ("length", "lengths")
+_SIGNS_OF_RL = {"entropy", "exploration_rate", "approx_kl", "ref_kl", "policy_loss", "value_loss"}
+"""Beside one of these, `R` is no coefficient of a correlation and no recall."""
 
 MIN_REPEATS = 2
 """So many rows with the number of the row before: a count of all steps would have grown."""
@@ -119,11 +121,15 @@ class OpenCounts:
 def settle_by_others(found: dict[str, Meaning], tags: Sequence[str], *, is_known: bool) -> None:
     """Let names mean what those beside them show.
 
-    `length` beside a reward is that of an episode, unless the trainer `is_known`; `Std` beside
-    `Mean` is of the same numbers. `alpha` beside an exploration rate is a learning rate or the
-    exponent of priorities: who explores so has no entropy bonus.
+    Unless the trainer `is_known`, `R` beside an entropy or the like is the reward, if nothing else
+    is, and `length` beside a reward that of an episode. `Std` beside `Mean` is of the same numbers.
+    `alpha` beside an exploration rate is a learning rate or the exponent of priorities: who
+    explores so has no entropy bonus.
     """
     concepts = {known.concept for known in found.values()}
+    if not is_known and "reward_mean" not in concepts and not concepts.isdisjoint(_SIGNS_OF_RL):
+        found |= {tag: Meaning("reward_mean", fallback=True) for tag in tags if tag in ("R", "r")}
+        concepts = {known.concept for known in found.values()}
     if not is_known and "reward_mean" in concepts and concepts.isdisjoint(_LENGTHS):
         lengths = [tag for tag in tags if tag.lower() in _LENGTH_NAMES]
         found |= {tag: Meaning("ep_len", fallback=True) for tag in lengths[:1]}

@@ -199,3 +199,23 @@ def test_episodes_that_fall_and_stay_are_those_of_a_batch(
     rows = [f"{n},{episodes},{n}.5" for n, episodes in enumerate(counts)]
     write_table(tmp_path / "train.csv", "iteration,episodes,reward", rows)
     assert meanings(tmp_path, capsys)["episodes"] == concept
+
+
+@pytest.mark.parametrize(
+    ("header", "name", "concept"),
+    [
+        ("update,R,entropy", "R", "reward_mean"),
+        ("step,eps,r,loss", "r", "reward_mean"),
+        ("step,eps,r,r_ma", "r_ma", "reward_mean"),
+        ("update,reward,R,entropy", "R", None),
+        ("epoch,P,R,loss", "R", None),
+    ],
+)
+def test_an_r_beside_what_only_rl_logs_is_the_reward(
+    header: str, name: str, concept: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside a precision it is the recall, say."""
+    count = header.count(",")
+    rows = [",".join([str(i), *[f"0.{i}"] * count]) for i in range(1, 9)]
+    write_table(tmp_path / "train.csv", header, rows)
+    assert meanings(tmp_path, capsys)[name] == concept
