@@ -60,9 +60,11 @@ _MEAN_REMARK = lazy_pattern(
 """What is averaged: `Mean reward (last 100 episodes): 195.2`."""
 _NUMBER_LIST = lazy_pattern(
     rf"[A-Za-z]\w{{0,30}}(?: \w{{1,30}}){{0,3}}[ :=]{{1,3}}"
-    rf"\[\s{{0,8}}{NUMBER_PATTERN}(?:,?\s{{1,8}}{NUMBER_PATTERN}){{1,40}}\s{{0,8}}\]"
+    rf"\[\s{{0,8}}{NUMBER_PATTERN}(?:,?\s{{1,8}}{NUMBER_PATTERN}){{1,40}}"
+    r",?\s{0,8}(?:\]|$)"
 )
-"""`actions [0.1, 0.9]`: several numbers under one name; `[1,000]` is one."""
+"""`actions [0.1, 0.9]`: several numbers under one name, whose end numpy may print on another line;
+`[1,000]` is one."""
 _LIST_START = lazy_pattern(rf"\[\s{{0,8}}{NUMBER_PATTERN}")
 """In each of them, and found sooner."""
 _MOST_AGENTS = 8
@@ -180,7 +182,8 @@ def _rewards_of_agents(match: re.Match[str]) -> str:
     name, _, numbers = match[0].partition("[")
     rewards = numbers.strip("] ").replace(",", " ").split()
     name = name.strip(" :=")
-    if not metric_names.is_reward(name) or len(rewards) > _MOST_AGENTS:
+    is_whole = match[0].endswith("]")
+    if not is_whole or not metric_names.is_reward(name) or len(rewards) > _MOST_AGENTS:
         return ""
     return ", ".join(f"{name}_{at}: {reward}" for at, reward in enumerate(rewards, 1))
 

@@ -442,6 +442,14 @@ def test_a_list_of_rewards_is_that_of_several_agents() -> None:
     assert "Rewards_1" not in read(f"Episode 3 | Loss: 1 | Rewards: {list(range(20))}").points
 
 
+def test_a_list_that_goes_on_on_the_next_line_has_no_first_number() -> None:
+    """numpy breaks its arrays at 75 columns."""
+    rows = "".join(f"Episode: {n} | rewards: [ -79.7    1.5  -6{n}\n 2.1 4.5]\n" for n in (1, 2))
+    got = read(f"{rows}Episode: 3 | return: 5.5\n")
+    assert "rewards" not in got.points
+    assert got.values("return") == [5.5]
+
+
 @pytest.mark.parametrize(
     "window", ["last 100 episodes", "Previous 100 Episodes", "over the last 100 episodes"]
 )
