@@ -27,6 +27,8 @@ _LIST_OF_PAIRS = lazy_pattern(r"(?:^|[ :=])\[(\('.{1,8000}\))\]\s*$")
 _PAIR = lazy_pattern(rf"\('([\w./]{{1,80}})', (?:np\.float\d\d\()?({_NUMBER})\)")
 _FIELDS_BEFORE_LABEL = lazy_pattern(r"^(.*\S)\s*[,;|][^,;|]*$", re.DOTALL)
 """`Episode 3, loss: 0.5` of `Episode 3, loss: 0.5, rewards: `, in front of a dictionary."""
+_NEXT_LABEL = lazy_pattern(r"\}\s?[,;|]\s?[A-Za-z]\w{0,40}\s?[:=]\s?\{")
+"""Between two dictionaries of one line: `rewards: {'mean': 0.5}, clipped: {'low': 0.1}`."""
 _NAMESPACE = lazy_pattern(
     r"^(?:[\w ]{0,40}[\s:=])?(?:Namespace|\w*(?:Args|Arguments|Config))\((?P<body>.*)\)\s*$",
     re.DOTALL,
@@ -133,7 +135,7 @@ def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
     structlog prints the step behind it (d3rlpy: `metrics={...} step=500`). After words such as
     `kwargs: ` it holds settings (verl prints how it samples).
     """
-    found = dict_record(match["dict"])
+    found = dict_record(_NEXT_LABEL.sub(", ", match["dict"]))
     if found is None or not found.values:
         return found
     if _SETTINGS_WORDS.search(match["head"]):

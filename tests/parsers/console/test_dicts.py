@@ -301,3 +301,17 @@ def test_a_dictionary_of_settings_is_no_record_for_a_yes_or_no_that_is_called_li
         " 'pipe_partitioned': True, 'grad_partitioned': True}"
     )
     assert parse_every_way(ConsoleParser, text.encode() + b"\n").points == {}
+
+
+def test_a_line_may_hold_several_dictionaries() -> None:
+    """Each behind a label; the tensors in them are on a device."""
+    line = (
+        "rl_loss: 0.5, time: 9.5, reward_data: {'total': 256, 'reward': 0.25},"
+        " metadata: {'clamped': tensor(0.125, device='cuda:0')}\n"
+    )
+    read = parse_every_way(ConsoleParser, (line + line.replace("0.5", "0.75")).encode())
+    assert {tag: list(read.values(tag)) for tag in ("rl_loss", "reward", "clamped")} == {
+        "rl_loss": [0.5, 0.75],
+        "reward": [0.25, 0.25],
+        "clamped": [0.125, 0.125],
+    }
