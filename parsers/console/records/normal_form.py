@@ -73,7 +73,7 @@ _EPOCH_AND_STEP = lazy_pattern(
 )
 """minimind prints `Epoch:[2/3](47/9751)`, with epochs from 1; torchvision's examples
 `Epoch: [1][ 47/9751]`, with epochs from 0."""
-_SHARE_DONE = lazy_pattern(r"(?<=[\d\]]) ?\(\s?\d{1,3}(?:\.\d{1,4})?\s?%\)")
+_SHARE_DONE = lazy_pattern(r"(?<=[\d\]]) ?\(\s{0,3}\d{1,3}(?:\.\d{1,4})?\s?%\)")
 """`Steps: 1000 (5%)`, `[10/200] (5%)`."""
 _WINDOW_BEHIND = lazy_pattern(
     r"(?i)\((?:(mean|avg|average)(?: of| over)? (?:the )?(?:last|past|previous) \d{1,7}"

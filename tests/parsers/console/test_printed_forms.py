@@ -201,9 +201,10 @@ def test_a_count_of_successes_is_no_progress() -> None:
     assert found.steps("Reward") == list(range(1, 9))
 
 
-def test_a_share_behind_a_number_is_a_remark() -> None:
+@pytest.mark.parametrize("share", ["(5%)", "(  0.5%)"])
+def test_a_share_behind_a_number_is_a_remark(share: str) -> None:
     """`Wins: 10 (50 %)` has ten wins."""
-    found = read("update: {step} (5%) | Reward: {n}.5 | Wins: {n} (50.5 %)")
+    found = read(f"update: {{step}} {share} | Reward: {{n}}.5 | Wins: {{n}} (50.5 %)")
     assert found.steps("Reward") == [10 * n for n in range(1, 9)]
     assert found.values("Wins") == [float(n) for n in range(1, 9)]
 
