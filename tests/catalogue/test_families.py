@@ -25,6 +25,7 @@ from ppo_top.rules.engine.terms import ALL_FAMILIES
         (["mean_reward", "actor_loss", "critic_loss", "entropy"], "on-policy"),
         (["mean_reward", "actor_loss", "critic_loss", "alpha"], "off-policy"),
         (["episode_reward", "actor_loss", "critic_loss", "q_values"], "off-policy"),
+        (["return", "actor_loss", "critic_loss", "entropy", "alpha", "q_values"], "off-policy"),
         (["episode_reward", "actor_loss", "qf1_loss"], "off-policy"),
         (["episode_reward", "td_loss"], "value-based"),
         (["episode_reward", "loss", "epsilon"], "value-based"),
