@@ -39,6 +39,10 @@ _LEVEL_PREFIX = lazy_pattern(
     r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?"
 )
 _LOG_LEVELS = ("INFO", "DEBUG", "WARN", "TRACE", "NOTICE", "SUCCESS")
+_ZONE = lazy_pattern(r"(?:UTC|GMT|MSK|HKT|SGT|[CEW]ES?T|[A-Z][SD]T|A[CEKW][SD]T|NZ[SD]T)(?=\s?\|)")
+"""Between a clock and a bar."""
+_RULE = lazy_pattern(r"[ |]{0,8}(-{4,200} {0,9}-{2,200})\s{0,9}")
+"""Of a table, each line of which has a clock: rllab's and rlpyt's."""
 _GLOG_PREFIX = lazy_pattern(
     r"[IWEF]\d{4} \d\d:\d\d:\d\d\.\d{1,9}\s{1,8}\d{1,20} [\w./<>-]{1,120}:\d{1,6}\] "
 )
@@ -236,11 +240,14 @@ def _strip_prefix(text: str) -> tuple[str, float]:
                 _SHORT_CLOCK.match(text, position)
                 or _LEVEL_PREFIX.match(text, position)
                 or (_source_location(text, position) if end else None)
+                or (_ZONE.match(text, position) if end else None)
             )
         if match is None:
             break
         end = match.end()
     rest = text[end:].lstrip(" |-–—:]") if end else ""
+    if end and not rest and (rule := _RULE.fullmatch(text, end)):
+        rest = rule[1]
     return (rest, time) if rest else (text, UNKNOWN_TIME)
 
 

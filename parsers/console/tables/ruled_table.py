@@ -35,6 +35,7 @@ STEP_ROWS = (
     "TimestepsSoFar",
     "total timesteps",
     "total/steps",
+    "Diagnostics/Iteration",
     "time/iterations",
     "iterations",
     "misc/nupdates",
@@ -56,7 +57,7 @@ STEP_ROWS = (
 )
 """Rows that say the step, the best first."""
 
-_SURE_STEP_ROWS = 9
+_SURE_STEP_ROWS = 10
 _MAX_TABLE_ROWS = 1000
 _MAX_OTHER_LINES = 20
 

@@ -228,3 +228,20 @@ def test_every_line_is_shown_with_its_step() -> None:
     assert read.lines[0] == (0, "Using cpu device", "nan", None)
     assert read.lines[3][0] == 17 + FIRST.index(b"|    ep_len_mean")
     assert {step for _, text, _, step in read.lines if "|" in text} == {2048, 4096}
+
+
+@pytest.mark.parametrize("zone", ["", "PDT", "CEST"])
+def test_each_line_of_a_table_may_have_a_clock(zone: str) -> None:
+    """rlpyt's does, with the zone as the system has it; the rules have it, too."""
+    rule = "--------------------------  ---------"
+    lines = (
+        f"{rule}\nDiagnostics/Iteration       {n}00\nDiagnostics/CumSteps        {n}0000\n"
+        f"DiscountedReturn/Average    -0.{n}\n{rule}"
+        for n in (1, 2)
+    )
+    clock = f"2020-12-08 21:40:50.116393 {zone} | "
+    text = "".join(f"{clock}{line}\n" for line in "\n".join(lines).split("\n"))
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("DiscountedReturn/Average") == [100, 200]
+    assert read.values("DiscountedReturn/Average") == [-0.1, -0.2]
+    assert read.values("Diagnostics/CumSteps") == [10000.0, 20000.0]
