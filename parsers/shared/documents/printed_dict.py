@@ -14,7 +14,7 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 _STRING_PATTERN = r"""'((?:[^'\\]|\\.)*+)'|"((?:[^"\\]|\\.)*+)\""""
 _ITEM = lazy_pattern(
     rf"""\s*+(?:{_STRING_PATTERN})\s*+:\s*+(?:{_STRING_PATTERN}|({NUMBER_PATTERN}|-?Infinity|None|null|True|true|False|false)"""
-    r"""|([\[{(]))\s*+""",
+    r"""|(?:[A-Za-z_][\w.]{0,60}(?=\())?([\[{(]))\s*+""",
     re.DOTALL,
 )
 _NESTED_TOKEN = lazy_pattern(
@@ -26,7 +26,7 @@ _MAX_DEPTH = 4
 
 
 class DictItem(NamedTuple):
-    """A key with its value: a number, yes or no, a word, or None for what is missing or a list."""
+    """A key with its value: a number, yes or no, a word, or None for anything else."""
 
     key: str
     value: float | bool | str | None

@@ -20,8 +20,8 @@ _NON_FINITE_WORD = re.compile(
     r"[nNiI](?:(?<=[nN])[aA][nN]|(?<=[iI])[nN][fF](?:inity)?)(?![A-Za-z])"
 )
 _WRAPPED = (
-    r"(?:\bnp\.\w{1,20}|\bnumpy\.\w{1,20}|\btensor|\barray)\(\s*+\[?+\s*+"
-    rf"({NUMBER_PATTERN})\s*+\]?+(?:,[^()]{{0,80}})?\)"
+    r"(?:\bnp\.\w{1,20}|\bnumpy\.\w{1,20}|\btensor|\barray)\(\s*+"
+    rf"(?:\[\s*+({NUMBER_PATTERN})\s*+\]|({NUMBER_PATTERN}))\s*+(?:,[^()]{{0,80}})?\)"
     rf"|\[\s*+({NUMBER_PATTERN})\s*+\]"
 )
 
@@ -62,7 +62,7 @@ def unwrap_numbers(text: str) -> str:
     """`np.float64(0.5)`, `tensor(0.5, device='cuda:0')` and `[25.]` become the bare number."""
     if "(" not in text and "[" not in text:
         return text
-    return re.sub(_WRAPPED, lambda match: match[1] or match[2], text)
+    return re.sub(_WRAPPED, lambda match: match[match.lastindex or 1], text)
 
 
 _LEAST_ROUND = 50

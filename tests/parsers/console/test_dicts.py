@@ -315,3 +315,17 @@ def test_a_line_may_hold_several_dictionaries() -> None:
         "reward": [0.25, 0.25],
         "clamped": [0.125, 0.125],
     }
+
+
+def test_an_array_or_an_object_in_a_dictionary_is_no_number_and_hides_none() -> None:
+    """numpy's arrays of several numbers, and whatever else prints as a call."""
+    line = (
+        "{'step': 3, 'kl_dist': array([0., 0.5], dtype=float32), 'path': PosixPath('out'),"
+        " 'reward': array(0.25, dtype=float32), 'loss': 0.5}\n"
+    )
+    read = parse_every_way(ConsoleParser, line.encode())
+    assert read.values_by_step() == {
+        "step": [(3, 3.0)],
+        "reward": [(3, 0.25)],
+        "loss": [(3, 0.5)],
+    }
