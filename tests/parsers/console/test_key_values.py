@@ -546,3 +546,12 @@ def test_sentences_with_the_episode_inside(words: str) -> None:
         got = read(f"{words} {value} total number of steps are 3626").values_by_step()
         assert got.pop("episode") == [(73, 73.0)]
         assert [*got.values()] == [[(73, float(value))]]
+
+
+def test_a_line_may_be_an_identifier_and_its_number() -> None:
+    """Words without a sign between are prose."""
+    block = "training_iteration {n}\ntimesteps_total {n}60\nepisode_reward_mean -2{n}.0\n"
+    found = read("".join(block.format(n=n) for n in (1, 2, 3)))
+    assert found.values("episode_reward_mean") == [-21.0, -22.0, -23.0]
+    assert found.steps("episode_reward_mean") == found.steps("timesteps_total")
+    assert "reward" not in read("It got the reward 3\nreward 4").points
