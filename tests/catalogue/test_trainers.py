@@ -229,3 +229,8 @@ def test_what_tags_show_of_the_algorithm_counts_more_than_a_setting() -> None:
     replay = UNKNOWN_TRAINER._replace(family="off-policy")
     assert with_algorithm(replay, "ppo") == replay
     assert with_algorithm(replay, "sac").algo == "SAC"
+
+
+def test_the_scores_of_pfrl_are_known_without_their_steps() -> None:
+    """Where they are pasted as a table, the first column is its step and no metric."""
+    assert identify(["episodes", "elapsed", "mean", "median", "stdev"]).label == "PFRL"
