@@ -24,6 +24,9 @@ from ppo_top.runs.sources.source_chain import SourceChain, source_chains
 MAX_STREAMS = 2_000
 """Tags judged per run; further ones are only kept and exported (some logs have a tag a sample)."""
 
+MANY_POINTS = 10
+"""Beside a tag with so many points, one of the same meaning with a single point is a summary."""
+
 SAME_STEPS_RATIO = (0.5, 2.0)
 """Range of the ratio of their last steps in which two sources count the same."""
 
@@ -53,6 +56,10 @@ class SourceSelection(NamedTuple):
     """Those with a count of which it is not known yet whether it is each episode's or batch's."""
     environments: tuple[tuple[SourceChain, int], ...] = ()
     """(chain, how many environments take as many steps as it logs)"""
+    rivals: tuple[tuple[ConceptStream, ...], ...] = ()
+    """The streams of one meaning in one chain, where there are several."""
+    summaries: frozenset[ConceptStream] = frozenset()
+    """Those of them that are but summaries of another one."""
 
     @property
     def parallel_environments(self) -> int:
@@ -64,6 +71,8 @@ class SourceSelection(NamedTuple):
     def is_current(self) -> bool:
         """Whether the same choice would be made now."""
         if any(chain.environments != count for chain, count in self.environments):
+            return False
+        if _summaries(self.rivals) != self.summaries:
             return False
         if self.main is not None and (
             self.axis is not self.main.axis
@@ -89,7 +98,10 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         for chain in (main, *(c for c in chains if c is not main))
         for stream in _streams(chain, main)
     ]
-    chosen = _with_reward(_best_streams(streams, chains, main)[:MAX_STREAMS])
+    rivals = _rivals(streams)
+    summaries = _summaries(rivals)
+    own = [stream for stream in streams if stream not in summaries]
+    chosen = _with_reward(_best_streams(own, chains, main)[:MAX_STREAMS])
     clock = main.parts(min(main.tags, key=lambda tag: (main.parts(tag)[0].steps[0], tag)))
     others = [chain for chain in chains if chain is not main and not _is_episodic(chain)]
     uncertain = [chain for chain in others if _shared_series(chain, main) is None]
@@ -112,6 +124,8 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         tuple((chain, main, _has_same_length(chain, main)) for chain in uncertain),
         tuple(chain for chain in chains if chain.has_open_counts),
         tuple((chain, chain.environments) for chain in chains),
+        rivals,
+        summaries,
     )
 
 
@@ -173,6 +187,24 @@ def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
             stream.step_scale = chain.environments
             streams.append(stream)
     return streams
+
+
+def _rivals(streams: Iterable[ConceptStream]) -> tuple[tuple[ConceptStream, ...], ...]:
+    """The streams of one meaning in one chain, where there are several."""
+    found: dict[tuple[str, str], list[ConceptStream]] = {}
+    for stream in streams:
+        found.setdefault((stream.source, stream.concept), []).append(stream)
+    return tuple(tuple(alike) for alike in found.values() if len(alike) > 1)
+
+
+def _summaries(rivals: Iterable[tuple[ConceptStream, ...]]) -> frozenset[ConceptStream]:
+    """Those that are but a summary of another one: `Average Reward` in the last line of a log."""
+    found = set()
+    for alike in rivals:
+        counts = [sum(map(len, stream.parts)) for stream in alike]
+        if max(counts) >= MANY_POINTS:
+            found |= {stream for stream, count in zip(alike, counts, strict=True) if count == 1}
+    return frozenset(found)
 
 
 def _best_streams(

@@ -212,6 +212,21 @@ def test_environments_side_by_side_take_steps_at_once() -> None:
     assert found.first_step == 400
 
 
+@pytest.mark.parametrize(("rows", "chosen"), [(9, "Average Reward"), (10, "Reward")])
+def test_a_summary_in_the_last_line_is_no_course(rows: int, chosen: str) -> None:
+    """`Average Reward` says more than `Reward` does where there is as much of it."""
+    log = source(
+        "a/rewards.txt",
+        "console",
+        {"Reward": [(step, 0.1 * step) for step in range(rows)], "Average Reward": [(rows, 0.5)]},
+    )
+    found = select_sources([log], {})
+    assert [each.tag for each in found.streams if each.concept == "reward_mean"] == [chosen]
+    assert found.is_current()
+    log.series["Average Reward"].steps.append(rows + 1)
+    assert found.is_current() is (chosen == "Average Reward")
+
+
 def test_environments_one_after_the_other_take_their_own_steps() -> None:
     """Trainings in a row may be numbered, too."""
     found = select_sources([monitor("0.monitor.csv"), monitor("1.monitor.csv", start=500.0)], {})
