@@ -101,7 +101,7 @@ def value_clip_high(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if value <= limits["watch"]:
         return None
     message = f"{pct(value)} of the critic's updates are clipped: targets outrun the value clip"
-    return Assessment(WATCH if value <= limits["warn"] else WARN, value, limits["watch"], message)
+    return Assessment(WATCH, value, limits["watch"], message)
 
 
 def _no_rise(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
@@ -216,7 +216,7 @@ RULES = (
         assess=value_clip_high,
         stays_calm=at_most("value_clip_fraction", "watch"),
         families=POLICY_GRADIENT,
-        limits={"watch": 0.2, "warn": 0.5, "warmup": 10},
+        limits={"watch": 0.2, "warmup": 10},
         causes=("value targets move faster than the value clip allows",),
         remedies=(
             "a wider value clip: {clip_range_vf}",

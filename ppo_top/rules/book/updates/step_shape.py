@@ -154,8 +154,7 @@ def clip_not_binding(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     range_, wide = run.setting("clip_range"), _is_wide(run, limits)
     if kl <= limits["clear_kl"]:
         return _never_clips(run, limits) if wide else None
-    loose = (kl > limits["kl"] and clip < limits["clip"]) or (wide and kl > limits["wide_kl"])
-    if not loose:
+    if not wide and (kl <= limits["kl"] or clip >= limits["clip"]):
         return borderline(kl, limits["kl"])
     setting = f": the clip range {num(range_)} is wide" if wide and range_ else ""
     message = f"KL is high ({num(kl)}) but only {pct(clip)} is clipped{setting}"
@@ -289,7 +288,6 @@ RULES = (
             "kl": 0.05,
             "clip": 0.02,
             "wide": 0.4,
-            "wide_kl": 0.03,
             "clear_kl": 0.03,
             "points": 20,
             "warmup": 3,
