@@ -20,7 +20,8 @@ from ppo_top.parsers.console.tables.population_table import PopulationTable
 from ppo_top.parsers.console.tables.puffer_dashboard import PufferDashboard
 from ppo_top.parsers.console.trainings import TRIAL
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
-from ppo_top.parsers.shared.tables.markdown_table import MarkdownTable
+from ppo_top.parsers.shared.tables.markdown_table import MarkdownRow, MarkdownTable
+from ppo_top.parsers.shared.tables.trainer_table import TableRow
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_PROCESSES = 64
@@ -120,16 +121,12 @@ class RecordReader:
 
     def _read_row(self, process: ProcessStream, text: str) -> list[ConsoleRecord] | None:
         """The records that a line of a table completes; None if it is none."""
-        rows = process.trainer_table.read_line(text)
-        if rows is not None:
-            return [ConsoleRecord(row.values, row.step, row.axis) for row in rows]
-        listed = self._markdown.read_line(text)
-        if listed is None:
+        rows: Sequence[TableRow | MarkdownRow] | None = process.trainer_table.read_line(text)
+        if rows is None:
+            rows = self._markdown.read_line(text)
+        if rows is None:
             return None
-        return [
-            ConsoleRecord(values, step, "" if step is None else "timesteps")
-            for step, values in listed
-        ]
+        return [ConsoleRecord(row.values, row.step, row.axis) for row in rows]
 
     def _add_found(self, text: str, name: str, found: ConsoleRecord) -> None:
         if name == "" and text.startswith("{") and found.values and found.step is None:

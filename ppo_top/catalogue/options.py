@@ -26,11 +26,11 @@ DEFAULT_TOTAL_OPTIONS = ("total_timesteps", "max_steps", "total_iterations")
 MAX_TOTAL_STEPS = 2.0**63
 """Steps are integers below this."""
 
+MAX_OVERSHOOT_FACTOR = 4
+"""If a step exceeds the total by more than this factor, the two count different things."""
 
 _OTHER_UNIT = 4
 """A count of steps so many times as high as the run's own counter is of something finer."""
-MAX_OVERSHOOT_FACTOR = 4
-"""If a step exceeds the total by more than this factor, the two count different things."""
 
 
 class Option(NamedTuple):
@@ -171,10 +171,9 @@ def total_steps(
 ) -> int | None:
     """The run's total steps, in the unit of its own step counter; None if unknown.
 
-    `counted` is the newest value of a metric that counts the trainer's steps: where the counter
-    is another one (OmniSafe's event files go by epochs), the total is of those.
-
-    `config` has canonical names. A number far below the newest `step` counts something else (say
+    `config` has canonical names; its totals are of the trainer's steps. `counted` is the newest
+    value of a metric that counts those, where the run's own counter may be another one (OmniSafe's
+    event files go by epochs). A number far below the newest `step` counts something else (say
     iterations, where the log has environment steps) and is skipped; trainers overshoot their total
     a little to finish a rollout. Where the trainer is unknown, one that is ahead comes first.
     """

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import find_step_key
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
@@ -19,6 +20,14 @@ _FEWEST_WITHOUT_STEP = 4
 _NO_NUMBERS = frozenset(("true", "false", "none", "-", "n/a", ""))
 
 
+class MarkdownRow(NamedTuple):
+    """One row: its step, if the table has any, what that counts ("" without one), its values."""
+
+    step: int | None
+    axis: str
+    values: list[tuple[str, float]]
+
+
 class MarkdownTable:
     """Reads the rows of such tables; one ends with a line that is no row of it."""
 
@@ -27,8 +36,8 @@ class MarkdownTable:
         self._names: list[str] = []
         self._step_name: str | None = None
 
-    def read_line(self, text: str) -> list[tuple[int | None, list[tuple[str, float]]]] | None:
-        """The rows that a line completes, each with its step; None if it belongs to no table."""
+    def read_line(self, text: str) -> list[MarkdownRow] | None:
+        """The rows that a line completes; None if it belongs to no table."""
         if "|" not in text:
             self._header, self._names = [], []
             return None
@@ -43,7 +52,7 @@ class MarkdownTable:
         self._header = cells if _may_be_header(cells) else []
         return None
 
-    def _row(self, cells: Sequence[str]) -> tuple[int | None, list[tuple[str, float]]] | None:
+    def _row(self, cells: Sequence[str]) -> MarkdownRow | None:
         if len(cells) != len(self._names):
             return None
         numbers = [
@@ -53,8 +62,12 @@ class MarkdownTable:
         words = [cell for (_, number), cell in zip(numbers, cells, strict=True) if number is None]
         if not all(word.lower() in _NO_NUMBERS for word in words):
             return None  # a row of results, say, that begins with what was tried
-        step = None if self._step_name is None else as_step(dict(values).get(self._step_name))
-        return (step, values) if values else None
+        if not values:
+            return None
+        name = self._step_name or ""
+        step = as_step(dict(values).get(name))
+        axis = metric_names.step_axis(name) or "timesteps"
+        return MarkdownRow(step, "" if step is None else axis, values)
 
 
 def _may_be_header(cells: Sequence[str]) -> bool:

@@ -224,6 +224,18 @@ def test_the_step_of_a_table_in_markdown_may_stand_in_any_column() -> None:
     assert read.steps("episode_len_mean") == [4000, 16000]
 
 
+def test_the_step_of_a_table_in_markdown_counts_what_its_column_says() -> None:
+    """Lines below it go on in the same count."""
+    rows = "".join(f"| {20 + i} | 0.1 | 0.01 | {i} |\n" for i in range(6, 10))
+    table = f"| reward | policy_loss | kl | iteration |\n|---|---|---|---|\n{rows}\n"
+    above, below = (
+        "".join(f"Iteration: {i}, reward: {20 + i}, kl: 0.01\n" for i in some)
+        for some in (range(1, 6), range(10, 13))
+    )
+    read = parse_every_way(ConsoleParser, (above + table + below).encode())
+    assert read.steps("reward") == list(range(1, 13))
+
+
 @pytest.mark.parametrize(
     "table",
     [
