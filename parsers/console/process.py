@@ -31,6 +31,7 @@ from ppo_top.parsers.console.tables.tune_table import TuneTable
 from ppo_top.parsers.console.tables.wandb_summary import WandbSummary
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
+from ppo_top.parsers.shared.tables.markdown_table import MarkdownTable
 from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -58,6 +59,7 @@ class ProcessStream:
     def __init__(self, count_step: Callable[[], int] | None = None) -> None:
         self.table = ConsoleTable()
         self.trainer_table = TrainerTextTable()
+        self.markdown_table = MarkdownTable()
         self.joined_lines = JoinedLines()
         self.end_detector = RunEndDetector()
         self._stated = StatedSteps()

@@ -20,7 +20,7 @@ from ppo_top.parsers.console.tables.population_table import PopulationTable
 from ppo_top.parsers.console.tables.puffer_dashboard import PufferDashboard
 from ppo_top.parsers.console.trainings import TRIAL
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
-from ppo_top.parsers.shared.tables.markdown_table import MarkdownRow, MarkdownTable
+from ppo_top.parsers.shared.tables.markdown_table import MarkdownRow
 from ppo_top.parsers.shared.tables.trainer_table import TableRow
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
@@ -49,7 +49,6 @@ class RecordReader:
         self._bar_step: int | None = None
         """Where the bar is, once it has told the step of a dictionary."""
         self._pair_lists = trainer_lines.PairLists()
-        self._markdown = MarkdownTable()
         self._frames = (PopulationTable(), PufferDashboard())
         self._first_trial = ""
 
@@ -123,7 +122,7 @@ class RecordReader:
         """The records that a line of a table completes; None if it is none."""
         rows: Sequence[TableRow | MarkdownRow] | None = process.trainer_table.read_line(text)
         if rows is None:
-            rows = self._markdown.read_line(text)
+            rows = process.markdown_table.read_line(text)
         if rows is None:
             return None
         return [ConsoleRecord(row.values, row.step, row.axis) for row in rows]
