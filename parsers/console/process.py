@@ -33,6 +33,7 @@ from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
 from ppo_top.parsers.shared.tables.markdown_table import MarkdownTable
 from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
+from ppo_top.parsers.shared.text.number_text import as_step
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _SURE_OF_AXIS = 3
@@ -222,7 +223,7 @@ class ProcessStream:
         self._has_records = True
         if self.episode_steps.has_erred and self.step is not None:
             self._steps_are_stray, found = True, found._replace(step=None)
-        if self._is_closing_total(found):
+        if self._is_closing_total(found) or as_step(found.step) is None:
             found = found._replace(step=None)
         if found.step is None:
             if self.step is None:

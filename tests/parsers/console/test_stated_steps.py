@@ -733,3 +733,19 @@ def test_records_before_a_small_first_step_are_no_steps_after_it() -> None:
     )
     assert found.steps("warm-up reward") == [1] * 5
     assert found.steps("reward") == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "{'current_steps': %s, 'total_steps': 5100, 'loss': 0.5}",
+        "Eval num_timesteps=%s, episode_reward=0.50 +/- 0.10",
+        "Episode %s | loss: 0.5",
+    ],
+)
+def test_a_number_that_no_counter_reaches_is_no_step(line: str) -> None:
+    """Two lines that ran into each other make such numbers; the value stays."""
+    log = "".join(line % step + "\n" for step in (5, 6, "9" * 20))
+    read = parse_every_way(ConsoleParser, log.encode())
+    (steps,) = {tuple(read.steps(tag)) for tag in read.points if "oss" in tag or "reward" in tag}
+    assert steps == (5, 6, 6)
