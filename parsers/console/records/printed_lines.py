@@ -71,7 +71,7 @@ def learn_printed_line(text: str, parse: ParseLine) -> PrintedLine | None:
     """The layout of a line; None if its numbers have no fixed meaning."""
     parts = _DIGITS.split(text)
     words, numbers = parts[::2], parts[1::2]
-    if len(numbers) > _MAX_NUMBERS:
+    if len(numbers) > _MAX_NUMBERS or "," in words[1:-1]:  # `5,5` may be followed by `1,234`
         return None
     line = _ProbedLine(words, numbers, parse)
     reading = line.learn()
