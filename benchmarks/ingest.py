@@ -201,6 +201,21 @@ def show_events(results: dict[str, ReaderResult], events: int, size: int) -> lis
     return missed
 
 
+def as_one_training(log: bytes) -> bytes:
+    """A repeated log whose steps go on: where they begin anew, so does another training."""
+    added = last = 0
+
+    def count_on(found: re.Match[bytes]) -> bytes:
+        nonlocal added, last
+        step = int(found[2]) + added
+        if step < last:
+            step, added = step + last - added, last
+        last = step
+        return found[1] + str(last).encode().ljust(len(found[0]) - len(found[1]))
+
+    return re.sub(rb"(Iteration |num_timesteps=|total_timesteps +\| )(\d+ *)", count_on, log)
+
+
 def write_texts(folder: Path) -> dict[str, Path]:
     """Real logs, repeated up to some megabytes each."""
     made = {}
@@ -218,9 +233,8 @@ def write_texts(folder: Path) -> dict[str, Path]:
         path = folder / label.replace(" ", "_") / source.name
         path.parent.mkdir()
         many = body * (TEXT_BYTES // len(body))
-        if pattern == b"Iteration ":  # where steps begin anew, so does another training
-            parts = re.split(rb"Iteration \d+", many)
-            many = b"".join(b"Iteration %d%s" % each for each in enumerate(parts[1:], 1))
+        if not head and not label.startswith(("TRL", "JSON")):
+            many = as_one_training(many)
         path.write_bytes(b"".join(lines[:head]) + many)
         made[label] = path
     path = folder / "rewritten" / "stdout.log"

@@ -6,7 +6,7 @@ The result is exactly that of reading line by line, about eight times as fast.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import chain, islice
 from operator import itemgetter
 from typing import Any
 
@@ -15,17 +15,26 @@ from ppo_top.parsers.console.batch_builder import BatchBuilder, begins_with_numb
 from ppo_top.parsers.console.lines.log_lines import LogLines
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.records.dicts import DictRows
+from ppo_top.parsers.console.records.known_lines import SB3_EVALUATION
 from ppo_top.parsers.console.records.line_layouts import (
     MAX_EXACT_STEP,
+    PLAIN_NUMBER,
     LineLayout,
     LineLayouts,
     layout_of_row,
 )
 from ppo_top.parsers.console.tables.ruled_table import STEP_ROWS, RowNames, group_of
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_RECORD_BYTES = 1 << 17
 _SHORTEST_RULE = b"-" * 10
 _LAST_ROW_END = b"|\n" + _SHORTEST_RULE
+_EVALUATION = lazy_pattern(
+    rb"Eval num_timesteps=(\d{1,15}), episode_reward=%s \+/- %s\nEpisode length: %s \+/- %s\n"
+    % ((PLAIN_NUMBER,) * 4)
+)
+"""Both lines of `SB3_EVALUATION`, with plain numbers."""
+_EVALUATION_TAGS = tuple(tuple(line.tags.values()) for line in SB3_EVALUATION)
 _CELL_NUMBER_CHARS = b"0123456789.-+eE nNaAiIfF"
 _MAX_TABLE_ROWS = 1000
 _MAX_TABLE_LAYOUTS = 256
@@ -156,6 +165,26 @@ class FastPath:
         self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
         process.note_table(step)
         self._builder.add_row("", layout.tags, step, numbers)
+        return end
+
+    def read_evaluation(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
+        """Read what SB3 prints of an evaluation between its tables; the end, or 0 as `read_pairs`.
+
+        The first of a stream is read the long way.
+        """
+        found = _EVALUATION.match(data, start)
+        if found is None or not process.follows_evaluations(_EVALUATION_TAGS):
+            return 0
+        step, end = int(found[1]), found.end()
+        if process.step is None or step < process.step:
+            return 0
+        numbers = map(float, found.groups()[1:])
+        for tags in _EVALUATION_TAGS:
+            self._builder.add_row("", tags, step, list(islice(numbers, len(tags))))
+        process.note_evaluation(step)
+        process.trainer_table.note_whole_lines(len(_EVALUATION_TAGS))
+        text = data[start : end - 1].decode("ascii")
+        self._log_lines.add_block(offset + start, text, [step] * len(_EVALUATION_TAGS))
         return end
 
     def read_dicts(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:

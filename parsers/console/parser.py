@@ -17,6 +17,7 @@ from ppo_top.parsers.console.lines import text_check
 from ppo_top.parsers.console.lines.log_lines import LogLines
 from ppo_top.parsers.console.lines.text_check import intact_start, is_damaged
 from ppo_top.parsers.console.lines.unwrap import UnwrappedLine, Unwrapper
+from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record_reader import RecordReader
 from ppo_top.parsers.console.steps import progress_bars
 from ppo_top.parsers.file_names import UNSURE_CONSOLE_NAMES
@@ -29,6 +30,8 @@ _PEEK_BYTES = 1024
 _MOST_BARS_A_LINE = 64
 _MAX_TORN_CHARS = 1 << 20
 _NEWLINE, _DASH, _BRACE, _BAR = b"\n-{|"
+_OF_TABLES = (_DASH, _BAR)
+"""What a line of a table begins with, which is none that may be unread."""
 
 
 class ConsoleParser:
@@ -109,19 +112,24 @@ class ConsoleParser:
             or main.end_detector.in_traceback
         ):
             return 0
-        first = data[position]
-        end = 0
-        if first == _DASH:
-            return self._fast_path.read_table(main, data, offset, position)
-        if first == _BAR:
-            return self._fast_path.read_rows(main, data, offset, position) if main.is_plain else 0
-        if first != _BRACE:
-            if main.is_plain:
-                end = self._fast_path.read_pairs(main, data, offset, position)
-        elif self._bar_steps.total is None:  # a bar would say the step
-            end = self._fast_path.read_dicts(main, data, offset, position)
-        self._reader.unread.add_read(data.count(b"\n", position, end))
+        end = self._read_whole(main, data, offset, position)
+        if data[position] not in _OF_TABLES:
+            self._reader.unread.add_read(data.count(b"\n", position, end))
         return end
+
+    def _read_whole(self, process: ProcessStream, data: bytes, offset: int, position: int) -> int:
+        fast, first = self._fast_path, data[position]
+        if first == _DASH:
+            return fast.read_table(process, data, offset, position)
+        has_bar = self._bar_steps.total is not None  # which would say the step
+        if first == _BRACE:
+            return 0 if has_bar else fast.read_dicts(process, data, offset, position)
+        if not process.is_plain:
+            return 0
+        if first == _BAR:
+            return fast.read_rows(process, data, offset, position)
+        end = fast.read_pairs(process, data, offset, position)
+        return end or (not has_bar and fast.read_evaluation(process, data, offset, position))
 
     def _read_segment(self, data: bytes, offset: int, position: int) -> int:
         """Read one line, or what is up to a carriage return."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from itertools import count
 
@@ -323,6 +323,18 @@ class ProcessStream:
         self._headings_only = False
         self._kinds_here.clear()
         self.table.is_open = False
+
+    def follows_evaluations(self, kinds: Iterable[tuple[str, ...]]) -> bool:
+        """Whether evaluations of these tags stand between tables, and say the steps of those."""
+        says_steps = self._steps_by_axis["table"] and self.axis in ("table", "timesteps")
+        if not says_steps or not self.follows_steps(self.axis, ()):
+            return False
+        return all(map(self._evaluation.is_training, kinds)) and not self._nested.are_nested
+
+    def note_evaluation(self, step: int) -> None:
+        """Note the step of an evaluation that was read as a whole; see `follows_evaluations`."""
+        self.axis = "timesteps"
+        self.note_steps([step], (), (), is_heading=False)
 
     def next_step(self) -> GivenStep:
         """The step of a dictionary without one: the last one, else counted."""

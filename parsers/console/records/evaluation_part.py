@@ -116,6 +116,10 @@ class EvaluationPart:
         elif self.is_open and len(text) <= MAX_HEADING_CHARS and _TRAINING.fullmatch(text):
             self.is_open = False
 
+    def is_training(self, kind: tuple[str, ...]) -> bool:
+        """Whether lines with these tags have stood outside such a part."""
+        return kind in self._kinds
+
     def read_record(self, found: ConsoleRecord, step: int | None, axis: str) -> ConsoleRecord:
         """A record, marked as one of the evaluation at this step of the training.
 

@@ -19,7 +19,7 @@ class TrainerLine(NamedTuple):
     """Non-finite values mean that there is no value yet."""
 
 
-TRAINER_LINES = (
+SB3_EVALUATION = (
     TrainerLine(
         "Eval num_timesteps=",
         lazy_pattern(
@@ -33,6 +33,11 @@ TRAINER_LINES = (
         lazy_pattern(rf"Episode length: (?P<mean>{_NUMBER}) \+/- (?P<std>{_NUMBER})"),
         {"mean": "eval/episode_length", "std": "eval/episode_length_std"},
     ),
+)
+"""What its `EvalCallback` prints, two lines at a time, between the tables of the training."""
+
+TRAINER_LINES = (
+    *SB3_EVALUATION,
     TrainerLine(
         "raining complete",
         lazy_pattern(

@@ -30,7 +30,7 @@ from ppo_top.parsers.console.records.printed_lines import (
 )
 from ppo_top.parsers.shared.names.metric_names import are_heading
 
-_NUMBER = rb"([-+]?+(?:\d++(?:\.\d*+)?+(?:[eE][-+]?\d{1,3})?+|nan|inf))"
+PLAIN_NUMBER = rb"([-+]?+(?:\d++(?:\.\d*+)?+(?:[eE][-+]?\d{1,3})?+|nan|inf))"
 _OTHER_THINGS = ("{", "%|", "\t")
 """A line with one of these may be something else."""
 _KEY_BYTES = 2
@@ -165,7 +165,7 @@ def _plain_layout(text: str, words: str, template: LineTemplate) -> LineLayout |
     parts = words.split(NUMBER_MARK)
     if any(map(str.isdigit, words)) or any(map(_may_belong_to_number, parts[1:])):
         return None
-    layout = _make_layout(_NUMBER.join(re.escape(part.encode()) for part in parts), template)
+    layout = _make_layout(PLAIN_NUMBER.join(re.escape(part.encode()) for part in parts), template)
     return layout if layout and layout.pattern.match(f"{text}\n".encode()) else None
 
 
@@ -193,7 +193,7 @@ def _make_layout(expression: bytes, template: LineTemplate) -> LineLayout | None
 @lru_cache(maxsize=64)
 def layout_of_row(tags: tuple[str, ...], axis: str) -> LineLayout:
     """The layout of a row between bars: the step, and a number for each of these tags."""
-    cell = rb" *+" + _NUMBER + rb" *+\|"
+    cell = rb" *+" + PLAIN_NUMBER + rb" *+\|"
     pattern = re.compile(rb"\|" + cell * (1 + len(tags)) + rb"\n")
     return LineLayout(pattern, tags, _picker(range(1, 1 + len(tags))), 0, axis, None, False)
 

@@ -35,11 +35,15 @@ NUMBERS = st.one_of(
             "+4",
             "9k",
             "5,5",
+            "9" * 20,
         ]
     ),
 )
+EVALUATION = "Eval num_timesteps={}, episode_reward={} +/- {}\nEpisode length: {} +/- 0.00"
 LINES = st.sampled_from(
     (
+        EVALUATION,
+        f"{'-' * 12}\n| time/ | |\n|    total_timesteps | {{}} |\n|    fps | {{}} |\n{'-' * 12}",
         "Iteration {}/20 | Episodes: {} | Mean Reward: {} | KL: {}",
         "Iteration {} | Episodes: {} | Mean Reward: {} | KL: {}",
         "episode={} reward={} loss={}",
@@ -170,6 +174,38 @@ def test_a_line_again_and_again(form: str, rows: list[tuple[str, ...]], between:
     lines = [form.format(step, *row) + "\n" for step, row in enumerate(rows, 1)]
     data = between.join(("".join(lines[:5]), "".join(lines[5:]))).encode()
     fast = feed_parser(ConsoleParser(), [data])
+    assert_same(fast, feed_parser(ConsoleParser([NEVER]), [data]))
+
+
+def test_two_numbers_that_become_one() -> None:
+    """`5,5` are two numbers, which `1,234` is not, though both have digits around a comma."""
+    lines = [f"Episode {at} | Step 0 | Reward 5,5\n" for at in range(1, 9)]
+    data = "".join([*lines, "Episode 9 | Step 0 | Reward 1,234\n"]).encode()
+    fast = feed_parser(ConsoleParser(), [data])
+    assert_same(fast, feed_parser(ConsoleParser([NEVER]), [data]))
+    assert fast.values_by_step()["Reward"][-1] == (9, 1234.0)
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.integers(-1, 3), NUMBERS)),
+    st.integers(1, 9),
+    st.sampled_from(["", "----- Evaluation -----\n", "timesteps: 9 reward: 0.5\n", "Episode 3\n"]),
+    st.integers(0, 1000),
+)
+@settings(deadline=None, max_examples=400)
+def test_evaluations_between_tables(
+    parts: list[tuple[bool, int, str]], unit: int, between: str, cut: int
+) -> None:
+    """As SB3 prints them, whose steps rise, stay or fall, with another line, in two pieces."""
+    rule, step, filled = "-" * 12 + "\n", 0, []
+    for is_table, more, number in parts:
+        step += more * unit
+        rows = f"{rule}| total_timesteps | {step} |\n| reward | {number} |\n{rule}"
+        evaluation = EVALUATION.format(step, number, number, number) + "\n"
+        filled.append(rows if is_table else evaluation)
+    filled.insert(len(filled) // 2, between)
+    data = "".join(filled).encode()
+    fast = feed_parser(ConsoleParser(), [data[:cut], data[cut:]])
     assert_same(fast, feed_parser(ConsoleParser([NEVER]), [data]))
 
 
