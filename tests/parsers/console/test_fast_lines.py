@@ -199,7 +199,7 @@ def test_evaluations_between_tables(
     """As SB3 prints them, whose steps rise, stay or fall, with another line, in two pieces."""
     rule, step, filled = "-" * 12 + "\n", 0, []
     for is_table, more, number in parts:
-        step += more * unit
+        step = max(0, step + more * unit)
         rows = f"{rule}| total_timesteps | {step} |\n| reward | {number} |\n{rule}"
         evaluation = EVALUATION.format(step, number, number, number) + "\n"
         filled.append(rows if is_table else evaluation)
