@@ -21,7 +21,8 @@ from typing import Any
 from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem, RunEnd, State
 from ppo_top.parsers.base import Format, Parser
 from ppo_top.parsers.shared.columns import ColumnBuilder
-from ppo_top.parsers.shared.tables.trainer_table import LOSS_COLUMN, HtmlRows, trainer_columns
+from ppo_top.parsers.shared.tables.html_rows import HtmlRows
+from ppo_top.parsers.shared.tables.table_columns import LOSS_COLUMN, trainer_columns
 from ppo_top.parsers.shared.text.evaluation_heading import begins_with_evaluation
 from ppo_top.parsers.shared.text.traceback_end import end_of_traceback
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -218,7 +219,9 @@ def _add_table(batch: Batch, page: str) -> None:
     for cells in HtmlRows().add_text(page):
         if (header := trainer_columns(cells)) is not None:
             columns = header
-        elif columns is not None and (row := columns.row(cells)) is not None:
+            continue
+        row = None if columns is None else columns.row(cells)
+        if row is not None and row.step is not None:
             for tag, value in row.values:
                 builder.add_point(tag, row.step, UNKNOWN_TIME, value)
     if (bar := _PROGRESS.search(page)) is not None:

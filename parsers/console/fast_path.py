@@ -74,21 +74,21 @@ class FastPath:
             if process.follows_steps(layout.axis, layout.tags):
                 end = self._read_lines(process, layout, data, offset, start)
                 if end:
-                    process.trainer_table.note_whole_lines(data.count(b"\n", start, end))
+                    process.text_tables.note_whole_lines(data.count(b"\n", start, end))
                     return end
         return 0
 
     def read_rows(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
         """Read the rows of a Markdown table from `start` on; their end, or 0 as `read_pairs`."""
-        columns = process.trainer_table.columns_between_bars
-        if columns is None or not process.follows_steps(columns.axis, columns.tags):
+        columns = process.text_tables.columns_between_bars
+        if columns is None or columns.step_place is None:
             return 0
-        tags = columns.tags[1:]
-        if len(set(tags)) < len(tags):
+        tags = columns.tags
+        if len(set(tags)) < len(tags) or not process.follows_steps(columns.axis, tags):
             return 0
-        layout = layout_of_row(tags, columns.axis)
+        layout = layout_of_row(tags, columns.step_place, columns.axis)
         if end := self._read_lines(process, layout, data, offset, start):
-            process.trainer_table.note_rows()
+            process.text_tables.note_rows()
         return end
 
     def _read_lines(
@@ -173,19 +173,17 @@ class FastPath:
         The first of a stream is read the long way.
         """
         found = _EVALUATION.match(data, start)
-        if found is None or not process.follows_evaluations(_EVALUATION_TAGS):
-            return 0
-        step, end = int(found[1]), found.end()
-        if process.step is None or step < process.step:
+        step = int(found[1]) if found else 0
+        if found is None or not process.may_evaluate_at(step, _EVALUATION_TAGS):
             return 0
         numbers = map(float, found.groups()[1:])
         for tags in _EVALUATION_TAGS:
             self._builder.add_row("", tags, step, list(islice(numbers, len(tags))))
         process.note_evaluation(step)
-        process.trainer_table.note_whole_lines(len(_EVALUATION_TAGS))
-        text = data[start : end - 1].decode("ascii")
+        process.text_tables.note_whole_lines(len(_EVALUATION_TAGS))
+        text = data[start : found.end() - 1].decode("ascii")
         self._log_lines.add_block(offset + start, text, [step] * len(_EVALUATION_TAGS))
-        return end
+        return found.end()
 
     def read_dicts(self, process: ProcessStream, data: bytes, offset: int, start: int) -> int:
         """Read the dictionary at `start` and those after it.
@@ -199,7 +197,7 @@ class FastPath:
             return 0
         steps = [step for each in rows for step in self._add_dicts(process, each)]
         end = _end_of_dicts(data, start, len(steps))
-        process.trainer_table.note_whole_lines(len(steps))
+        process.text_tables.note_whole_lines(len(steps))
         self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
         return end
 

@@ -31,8 +31,7 @@ from ppo_top.parsers.console.tables.tune_table import TuneTable
 from ppo_top.parsers.console.tables.wandb_summary import WandbSummary
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.tables.episode_order import EpisodeOrder
-from ppo_top.parsers.shared.tables.markdown_table import MarkdownTable
-from ppo_top.parsers.shared.tables.trainer_table import TrainerTextTable
+from ppo_top.parsers.shared.tables.text_tables import TextTables
 from ppo_top.parsers.shared.text.number_text import as_step
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -59,8 +58,7 @@ class ProcessStream:
 
     def __init__(self, count_step: Callable[[], int] | None = None) -> None:
         self.table = ConsoleTable()
-        self.trainer_table = TrainerTextTable()
-        self.markdown_table = MarkdownTable()
+        self.text_tables = TextTables()
         self.joined_lines = JoinedLines()
         self.end_detector = RunEndDetector()
         self._stated = StatedSteps()
@@ -317,6 +315,8 @@ class ProcessStream:
 
     def note_table(self, step: int) -> None:
         """Note the step of a table that was read as a whole."""
+        if not self._has_records:
+            self._stated.note_first()
         self._has_records = self._trains_by_steps = True
         self.step, self.axis = step, "table"
         self._steps_by_axis["table"] += 1
@@ -324,15 +324,17 @@ class ProcessStream:
         self._kinds_here.clear()
         self.table.is_open = False
 
-    def follows_evaluations(self, kinds: Iterable[tuple[str, ...]]) -> bool:
+    def may_evaluate_at(self, step: int, kinds: Iterable[tuple[str, ...]]) -> bool:
         """Whether evaluations of these tags stand between tables, and say the steps of those."""
         says_steps = self._steps_by_axis["table"] and self.axis in ("table", "timesteps")
         if not says_steps or not self.follows_steps(self.axis, ()):
             return False
-        return all(map(self._evaluation.is_training, kinds)) and not self._nested.are_nested
+        falls = self.step is None or step < self.step or self._nested.falls("timesteps", step)
+        is_known = all(map(self._evaluation.is_training, kinds))
+        return is_known and not falls and not self._nested.are_nested
 
     def note_evaluation(self, step: int) -> None:
-        """Note the step of an evaluation that was read as a whole; see `follows_evaluations`."""
+        """Note the step of an evaluation that was read as a whole; see `may_evaluate_at`."""
         self.axis = "timesteps"
         self.note_steps([step], (), (), is_heading=False)
 

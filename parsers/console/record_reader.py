@@ -20,8 +20,6 @@ from ppo_top.parsers.console.tables.population_table import PopulationTable
 from ppo_top.parsers.console.tables.puffer_dashboard import PufferDashboard
 from ppo_top.parsers.console.trainings import TRIAL
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
-from ppo_top.parsers.shared.tables.markdown_table import MarkdownRow
-from ppo_top.parsers.shared.tables.trainer_table import TableRow
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _MAX_PROCESSES = 64
@@ -96,9 +94,9 @@ class RecordReader:
             text, name
         ):
             return
-        if (rows := self._read_row(process, text)) is not None:
+        if (rows := process.text_tables.read_line(text)) is not None:
             for row in rows:
-                self._add_record(name, row._replace(time=time))
+                self._add_record(name, ConsoleRecord(row.values, row.step, row.axis, time=time))
             return
         if (listed := self._pair_lists.read_line(text)) is not None:
             if listed:
@@ -117,15 +115,6 @@ class RecordReader:
         if ended is not None:
             self._add_waiting()  # printed before it: no sign that the run goes on
             self._builder.set_end(ended)
-
-    def _read_row(self, process: ProcessStream, text: str) -> list[ConsoleRecord] | None:
-        """The records that a line of a table completes; None if it is none."""
-        rows: Sequence[TableRow | MarkdownRow] | None = process.trainer_table.read_line(text)
-        if rows is None:
-            rows = process.markdown_table.read_line(text)
-        if rows is None:
-            return None
-        return [ConsoleRecord(row.values, row.step, row.axis) for row in rows]
 
     def _add_found(self, text: str, name: str, found: ConsoleRecord) -> None:
         if name == "" and text.startswith("{") and found.values and found.step is None:

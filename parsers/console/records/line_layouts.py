@@ -191,11 +191,13 @@ def _make_layout(expression: bytes, template: LineTemplate) -> LineLayout | None
 
 
 @lru_cache(maxsize=64)
-def layout_of_row(tags: tuple[str, ...], axis: str) -> LineLayout:
-    """The layout of a row between bars: the step, and a number for each of these tags."""
+def layout_of_row(tags: tuple[str, ...], step_place: int, axis: str) -> LineLayout:
+    """The layout of a row between bars: a number for each of these tags, and the step."""
     cell = rb" *+" + PLAIN_NUMBER + rb" *+\|"
-    pattern = re.compile(rb"\|" + cell * (1 + len(tags)) + rb"\n")
-    return LineLayout(pattern, tags, _picker(range(1, 1 + len(tags))), 0, axis, None, False)
+    width = 1 + len(tags)
+    pattern = re.compile(rb"\|" + cell * width + rb"\n")
+    picked = _picker([at for at in range(width) if at != step_place])
+    return LineLayout(pattern, tags, picked, step_place, axis, None, False)
 
 
 def _may_belong_to_number(text: str) -> bool:

@@ -110,6 +110,10 @@ class NestedCounters:
     def _hidden(self) -> set[str]:
         return self._inner | self._outer
 
+    def falls(self, axis: str, step: int) -> bool:
+        """Whether the counter that has no other name than what it counts has been further."""
+        return step < self._newest.get(normalise(axis), step)
+
     def _note(self, name: str, number: int) -> None:
         number += self._before.get(name, 0)
         known = self._newest.get(name)

@@ -14,8 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.tables.table_columns import TableRow
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -24,14 +24,6 @@ _LEFT_OUT = frozenset({"..", "...", "\u22ee"})
 _MAX_ROWS = 10_000
 _FEWEST_COLUMNS = 2
 _WORDS = {"True": 1.0, "False": 0.0, "None": math.nan, "<NA>": math.nan}
-
-
-class FrameRow(NamedTuple):
-    """One row: its step, what the step counts, and its values by tag."""
-
-    step: int
-    values: list[tuple[str, float]]
-    axis: str
 
 
 class PrintedFrame:
@@ -44,7 +36,7 @@ class PrintedFrame:
         """Whether other columns follow."""
         self._held: dict[int, list[tuple[str, float]]] = {}
 
-    def read_line(self, text: str) -> list[FrameRow] | None:
+    def read_line(self, text: str) -> list[TableRow] | None:
         """The rows that a line completes; None if it is none of a table's rows."""
         if self._names and text.strip():
             cells = text.split()
@@ -71,7 +63,7 @@ class PrintedFrame:
         if len(set(self._names)) < len(self._names):
             self._names = ()
 
-    def _read_row(self, index: int, cells: Sequence[str]) -> list[FrameRow] | None:
+    def _read_row(self, index: int, cells: Sequence[str]) -> list[TableRow] | None:
         numbers = [_WORDS.get(cell, parse_number(cell)) for cell in cells]
         values = [
             (name, number)
@@ -88,7 +80,7 @@ class PrintedFrame:
         return _stepped(row)
 
 
-def _stepped(row: list[tuple[str, float]]) -> list[FrameRow] | None:
+def _stepped(row: list[tuple[str, float]]) -> list[TableRow] | None:
     """The row at its step; None if it has no step, or no metric."""
     measured = [(name, value) for name, value in row if not math.isnan(value)]  # NaN is a blank
     if len(row) < _FEWEST_COLUMNS or not any(metric_names.is_metric(name) for name, _ in row):
@@ -96,5 +88,5 @@ def _stepped(row: list[tuple[str, float]]) -> list[FrameRow] | None:
     for axis in metric_names.STEP_AXES:
         for name, value in measured:
             if metric_names.step_axis(name) == axis and (step := as_step(value)) is not None:
-                return [FrameRow(step, measured, axis)]
+                return [TableRow(step, measured, axis)]
     return None

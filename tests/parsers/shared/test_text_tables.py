@@ -1,4 +1,4 @@
-"""The Trainer's table, in every way it gets out of a notebook."""
+"""Tables in text: the Trainer's in every way it gets out of a notebook, and those of scripts."""
 
 from __future__ import annotations
 
@@ -238,3 +238,33 @@ def test_lines_of_boxes_part_the_cells(style: str) -> None:
     for text in (drawn([1, 2, 3, 4]), "".join(drawn([n]) for n in range(1, 5))):
         read = parse_every_way(ConsoleParser, text.encode())
         assert read.values_by_step()["Reward"] == [(n, n + 0.5) for n in range(1, 5)]
+
+
+def test_rules_between_the_rows_of_a_table_do_not_end_it() -> None:
+    """Other names above a rule do: what follows is another table."""
+    rows = "| 21.5 | 0.1 | 100 |\n|---|---|---|\n| 22.5 | 0.2 | 200 |\n"
+    other = "| seed | wins | of |\n|---|---|---|\n| 1 | 2 | 300 |\n"
+    output = read("| reward | kl | step |\n|---|---|---|\n" + rows + other)
+    assert output.values_by_step() == {
+        "reward": [(100, 21.5), (200, 22.5)],
+        "kl": [(100, 0.1), (200, 0.2)],
+    }
+
+
+def test_a_table_with_its_step_in_the_middle_goes_on_behind_other_lines() -> None:
+    """As one that begins with its step does, also where many rows are read at once."""
+    rows = [f"| {n}.5 | {n}00 | 0.25 |\n" for n in range(1, 41)]
+    text = "".join(["| reward | step | kl |\n|:--|--:|---|\n", *rows[:20], "saved\n", *rows[20:]])
+    output = parse_every_way(ConsoleParser, text.encode())
+    assert output.steps("reward") == output.steps("kl") == [100 * n for n in range(1, 41)]
+    assert output.values("reward")[-1] == 40.5
+
+
+def test_a_cell_in_bold_or_with_a_sign_is_its_number() -> None:
+    """Somebody marks the best row; a share has its sign behind it."""
+    rows = "| 21.5 | 100 | 50.0% |\n| **22.5** | 200 | `75.0%` |\n"
+    output = read("| reward | step | win_rate |\n|---|---|---|\n" + rows)
+    assert output.values_by_step() == {
+        "reward": [(100, 21.5), (200, 22.5)],
+        "win_rate%": [(100, 50.0), (200, 75.0)],
+    }
