@@ -68,6 +68,8 @@ class ConceptStream:
 
     def has_late_points(self) -> bool:
         """Whether an earlier part has grown since its last point was read."""
+        if not self._part:  # as most streams, which are asked at every update
+            return False
         read = zip(self.parts[: self._part], self._read_lengths, strict=False)
         return any(len(part) > length for part, length in read)
 
