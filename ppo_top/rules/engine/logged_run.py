@@ -231,6 +231,8 @@ class LoggedRun:
             episodes = None
         else:
             step = max(step, logged)
+        if (evaluated := self.histories.get("eval_reward_mean")) is not None:
+            reward.highest_evaluation = evaluated.high
         reward.add_reward(self.mark, step, length, episodes)
 
     @property

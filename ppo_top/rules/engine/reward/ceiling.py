@@ -28,6 +28,7 @@ def is_at_ceiling(reward: RewardMeasures) -> bool:
     if environment is not None:
         return _is_solved(reward, environment)
     is_share = SUCCESS_HIGHEST <= history.high <= 1.0 and history.low >= 0.0
+    is_share = is_share and reward.highest_evaluation <= 1.0
     if reward.ceiling is not None or is_share:
         newest = history.newest(SETTLED_POINTS)
         if reward.ceiling is not None:

@@ -80,6 +80,8 @@ class RewardMeasures:
         self.environment = environment
         self.source = RewardPoints(sample)
         self.notable_best_count = 0
+        self.highest_evaluation = -math.inf
+        """What an evaluation of the same policy returned at most."""
         self._reset()
 
     def _reset(self) -> None:

@@ -64,6 +64,8 @@ class TestAtCeiling(RuleTests):
             "eval_reward_std": 0.0},
             {"reward_mean": lambda i: 20.0 + 29.0 * min(i, 15), "eval_reward_mean": 465.0}, INFO, 0,
             config={"env_id": "CartPole-v1"}),
+        Contrast("no evaluation exceeds what is taken for a share",
+            {"reward_mean": 1.0, "eval_reward_mean": 1.0}, {"eval_reward_mean": 9.5}, INFO, 0),
         Contrast("anything was gained", EVALUATED,
             {"reward_mean": lambda i: 175.0 + jitter(i, 0.01), "eval_reward_mean": 175.02}, INFO,
             0),
