@@ -59,6 +59,8 @@ def never_learned(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         message = f"{run.reward_words} rose above {num(reward.baseline)}, but by no more than noise"
     if _rose_before(run) or (run.may_be_part(limits["paste_rows"]) and not proven):
         level = min(level, WATCH)
+    if run.resumed and reward.count < limits["paste_rows"] and not reward.constant:
+        return borderline(reward.history.last)
     if run.resumed:
         late = "since it was resumed" if run.segment else "in a log that begins midway"
         level, message = INFO, f"{message}, {late}"

@@ -49,6 +49,7 @@ def jump(height: float, dip: float = 0.0, peak: float = 0.0) -> DrawnColumns:
     return {"reward_mean": reward}
 
 
+LATER_PART = RowLog(step=lambda row: 100_000 + 1000 * row, ended=True)
 MAYBE_WINDOWS = RowLog(sample=Sample(), ended=True)
 """Nothing says whether its rows are moving means."""
 
@@ -91,6 +92,9 @@ class TestRewardNeverMoves(RuleTests):
             otherwise_log=RowLog()),
         Contrast("a paste of a few rows proves nothing", {**FLAT, "lr": 1e-8}, {"lr": 3e-4}, WARN,
             WATCH, count=11, log=ENDED),
+        Contrast("a few rows of a later part tell nothing", FLAT, {}, INFO, 0, count=13,
+            otherwise_count=11, config=NEARLY_OVER, log=LATER_PART),
+        Contrast("nor are they all the same", SAME, FLAT, INFO, 0, count=11, log=LATER_PART),
         Contrast("episodes of each rollout are added up", {**EQUAL, "n_episodes": 10.0},
             {"n_episodes": lambda i: 4.0 * (i + 1)}, WARN, WATCH, count=30),
         Contrast("most of twenty rollouts held more than one episode",
