@@ -25,20 +25,26 @@ def critic_loss_grows(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 
     With sparse rewards it starts near 0, and jumps when the first is found: what is below a
     hundredth of the rewards' size, squared, does not count, nor does a single jump. An error of
-    several times the largest return is one whatever the reward does: stable-baselines3's DQN takes
-    Huber's loss (`smooth_l1_loss` in dqn.py), which is the error itself.
+    several times the largest return is one whatever the reward does, of thousands of times also
+    where no growth was seen: stable-baselines3's DQN takes Huber's loss (`smooth_l1_loss` in
+    dqn.py), which is the error itself.
     """
     history = run.in_row(run.first_logged(CRITIC_LOSSES))
     if history is None:
         return None
-    value = history.level
+    value, largest = history.level, _largest_return(run)
+    size = value if _is_huber(run) else math.sqrt(max(0.0, value))
+    if size > limits["absurd"] * largest > 0.0:
+        message = f"critic loss {num(value)}: its errors are {num(size / largest)} times any return"
+        return Assessment(CRIT, value, None, message)
+    if history.count <= limits["grown"]:
+        return None
     tiny = (limits["tiny"] * run.reward.scale) ** 2 if run.reward is not None else 0.0
     early = max(history.initial_level, tiny)
     if early <= 0.0 or value <= 0.0:
         return None
     decades = math.log10(value / early)
     level = CRIT if decades >= limits["crit"] or run.falling else WARN
-    largest = _largest_return(run)
     beyond = limits["returns"] * (largest if _is_huber(run) else largest**2)
     if value > max(beyond, limits["times"] * early) and beyond:
         message = (
@@ -237,7 +243,9 @@ RULES = (
             "points": 30,
             "growth": 3.0,
             "jump": 0.6,
-            "warmup": 8,
+            "absurd": 1e4,
+            "grown": 8,
+            "warmup": 2,
         },
         persistence=k_of_n(4, 5),
         ranks_causes=True,

@@ -10,6 +10,7 @@ from ppo_top.rules.engine.calm import near_bounds, shared_before
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.ranges import CLIPPED_UPDATE_CONCEPTS, normalises_advantages
+from ppo_top.rules.engine.reward.measures import MIN_POINTS
 from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median, robust_log_z
 from ppo_top.rules.engine.terms import (
@@ -160,10 +161,26 @@ def grad_zero(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     rate = run.value("lr")
     if history.last > limits["share"] * history.recent_median(int(limits["points"])):
         return None
-    if history.high <= 0.0 or rate == 0.0 or run.at_max:
+    if rate == 0.0 or run.at_max:
         return None
-    message = "the gradient is zero: nothing can be learned from it"
-    return Assessment(WARN, history.last, 0.0, message)
+    if history.high > 0.0:
+        message = "the gradient is zero: nothing can be learned from it"
+        return Assessment(WATCH, history.last, 0.0, message)
+    if not _never_moved(run) or run.gained or run.rising:
+        return None  # not every trainer fills it in
+    message = "gradient norm and KL have been exactly 0 all along: nothing is trained"
+    may_yet_gain = run.reward is not None and run.reward.points < MIN_POINTS
+    return Assessment(WATCH if may_yet_gain else WARN, history.last, 0.0, message)
+
+
+DISTANCES = ("ref_kl", "ref_kl_token", "approx_kl", "approx_kl_k1")
+"""How far the policy is from the reference, and moves at an update."""
+
+
+def _never_moved(run: JudgedRun) -> bool:
+    """Whether distances of the policy are logged, and have always been 0."""
+    logged = [run.histories[name] for name in DISTANCES if name in run.histories]
+    return bool(logged) and all(each.low == each.high == 0.0 for each in logged)
 
 
 def _gradient_never_jumps(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
@@ -286,9 +303,13 @@ RULES = (
         related=("frac_zero_std",),
         assess=grad_zero,
         stays_calm=_gradient_stays,
-        limits={"points": 30, "share": 1e-6, "warmup": 5},
+        limits={"points": 30, "share": 1e-6, "warmup": 2},
         causes=("all advantages are zero", "frozen parameters"),
-        remedies=("check that rewards differ within a batch", "check which parameters are trained"),
-        source="autocontext#1067: gradient 0 when all groups tie",
+        remedies=(
+            "check that rewards differ within a batch",
+            "check which parameters are trained, and that the optimiser has them",
+        ),
+        source="autocontext#1067: gradient 0 when all groups tie; ms-swift#5890: from the start",
+        grade="C",
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ppo_top.model import Sample
 from tests.rules.courses import FLAT, NO_LOSS, NOWHERE, UNGAINED, after, flat, rise, stops
 from tests.rules.specification import (
     AT_LAST,
@@ -33,6 +34,9 @@ def sinking(i: int) -> float:
     """Returns that fall, from where they were for 30 updates."""
     return -2000.0 - 60.0 * max(0, i - 30) + jitter(i, 20)
 
+
+LARGEST = max(abs(flat(row)) for row in range(60))
+"""The largest return of a run without gain."""
 
 LARGE_RETURNS: DrawnColumns = {**UNGAINED, "reward_mean": lambda i: 100.0 * flat(i)}
 """No critic loss below is beyond them."""
@@ -103,6 +107,15 @@ class TestCriticLossGrowing(RuleTests):
         Contrast("it began at the size of the rewards, squared",
             {**UNGAINED, "critic_loss": lambda i: 1e-4 * 1.3**i},
             {"critic_loss": lambda i: 10.0 * 1.3**i}, 0, WARN, "off-policy", count=40),
+        Contrast("its errors are thousands of times any return, from the start",
+            {**UNGAINED, "critic_loss": 1.05e8 * LARGEST**2}, {"critic_loss": 0.95e8 * LARGEST**2},
+            CRIT, 0, "off-policy"),
+        Contrast("four evaluations with such errors are enough", {**UNGAINED, "critic_loss": 1e24},
+            {"critic_loss": 5.0}, CRIT, 0, "off-policy", count=4,
+            log=RowLog(sample=Sample("evaluation"), ended=True)),
+        Contrast("growth is told after eight values",
+            {**UNGAINED, "critic_loss": after(5, 2e6, 1.0)}, {}, CRIT, 0, "off-policy", count=12,
+            otherwise_count=11),
         Clearing("clear", lambda x: {"critic_loss": lambda i: 10.0 ** (x if i >= 50 else
             max(0.0, min(3.04, 0.1 * i - 1.0))), **FLAT}, family="off-policy"),
         Contrast("most of its growth was no single jump", {**UNGAINED, **grows_by(1.9)},

@@ -11,10 +11,11 @@ from tests.rules.specification import (
     Boundary,
     Clearing,
     Contrast,
+    RowLog,
     RuleCase,
     RuleTests,
 )
-from tests.support.drawn_runs import jitter
+from tests.support.drawn_runs import DrawnColumns, jitter
 
 
 # fmt: off
@@ -120,6 +121,11 @@ class TestGradHigh(RuleTests):
     )
 
 
+NEVER_TRAINED: DrawnColumns = {
+    "grad_norm": 0.0, "approx_kl": 0.0, "reward_mean": lambda i: 20 + jitter(i, 1.0),
+}  # fmt: skip
+
+
 class TestGradZero(RuleTests):
     """Vanishing gradients."""
 
@@ -131,6 +137,14 @@ class TestGradZero(RuleTests):
             WATCH, 0),
         Contrast("there ever was a gradient", {"grad_norm": after(30, 0.0, 1.0)},
             {"grad_norm": 0.0}, WATCH, 0),
+        Contrast("the policy has never moved either", NEVER_TRAINED, {"approx_kl": 1e-9}),
+        Contrast("no distance is negative", NEVER_TRAINED, {"approx_kl": -1e-9}),
+        Contrast("nothing was learned", NEVER_TRAINED, {"reward_mean": lambda i: 20.0 + i},
+            log=RowLog(left_open=True)),
+        Contrast("a gain would have shown by now", NEVER_TRAINED, level=WARN, count=9,
+            otherwise=WATCH, otherwise_count=8),
+        Contrast("two updates are past", NEVER_TRAINED, level=WATCH, count=4, otherwise_count=3,
+            log=RowLog(ended=True)),
         Contrast("it is a millionth of the usual", {"grad_norm": after(50, 0.97e-6, 1.0)},
             {"grad_norm": after(50, 1.03e-6, 1.0)}, WATCH, 0),
         Contrast("the reward is at its ceiling",
