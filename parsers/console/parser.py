@@ -58,6 +58,8 @@ class ConsoleParser:
         self._open_text = ""
         """Text that a carriage return ended: to be drawn over, or torn by a bar on stderr."""
         self._is_torn = False
+        self._broken_of = ""
+        """The process of the line above, if that is only the start of a record."""
 
     def feed(self, data: bytes) -> Batch:
         """What the next bytes of the stream complete."""
@@ -108,6 +110,7 @@ class ConsoleParser:
             or not self._has_fast_path
             or main.table.has_rows
             or main.joined_lines.is_open
+            or self._broken_of
             or main.awaits_steps
             or main.end_detector.in_traceback
         ):
@@ -224,9 +227,12 @@ class ConsoleParser:
         is_dict = text[0] == "{"
         found = UnwrappedLine(text, "", UNKNOWN_TIME) if is_dict else self._unwrapper.unwrap(text)
         name = found.process and self._reader.process_name(found.process)
+        if found.text == text and not is_dict:
+            name = self._broken_of  # the rest of a line has no prefix
         joined = self._reader.processes[name].joined_lines
         lines = joined.add_line(found.text) if is_line else [*joined.release(), found.text]
         joined.is_plain = found.text == text
+        self._broken_of = name if joined.is_open else ""
         for line in lines:
             self._reader.parse_line(line.rstrip(), name, found.time)
         process = self._reader.processes[name]

@@ -221,7 +221,8 @@ class ProcessStream:
         self._has_records = True
         if self.episode_steps.has_erred and self.step is not None:
             self._steps_are_stray, found = True, found._replace(step=None)
-        if self._is_closing_total(found) or as_step(found.step) is None:
+        is_other = self._is_closing_total(found) or self._is_within_block(found)
+        if is_other or as_step(found.step) is None:
             found = found._replace(step=None)
         if found.step is None:
             if self.step is None:
@@ -358,6 +359,12 @@ class ProcessStream:
             return False
         seen = self._record_count if self.step is None else self._steps_by_axis[self.axis]
         return seen > 1 and not self._steps_by_axis[found.axis]
+
+    def _is_within_block(self, found: ConsoleRecord) -> bool:
+        """Whether a lone `Total env interactions: 4000` stands among values of `Epoch: 3`."""
+        is_count = found.axis == "timesteps" and found.is_heading
+        has_heading = self._headings_only and self.axis in ("iteration", "epoch", "episode")
+        return is_count and has_heading and bool(self._kinds_here)
 
     def _has_coarser_step(self, found: ConsoleRecord) -> bool:
         """Whether a step counts something coarser than the known one (epochs, say, not steps)."""

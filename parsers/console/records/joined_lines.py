@@ -2,7 +2,8 @@
 
 * a dictionary that was opened at the start of a line and is closed some lines below, broken at its
   commas or at the width of a terminal;
-* verl's `step:1 - key:value - key:value`, whose lines before the last one have the same width.
+* verl's `step:1 - key:value - key:value`, whose lines before the last one have the same width, or
+  which was broken once, within a name.
 
 Lines are held until the record is whole; if it never is, they are given back as they came.
 """
@@ -92,9 +93,9 @@ def _opens_record(text: str) -> bool:
     if text[:1] == "{":
         is_dict = text[1:2] in ("'", '"') or text.rstrip() == "{"
         return is_dict and not text.rstrip().endswith("}")
-    if text[:5] != "step:":
+    if text[:5] != "step:" or _PAIRS_START.match(text) is None:
         return False
-    return _NARROWEST <= len(text) <= _WIDEST and _PAIRS_START.match(text) is not None
+    return _NARROWEST <= len(text) <= _WIDEST or not _is_pairs(text.rpartition(" - ")[2])
 
 
 def _is_pairs(text: str) -> bool:

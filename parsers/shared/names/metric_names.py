@@ -72,6 +72,7 @@ _STEP_WORDS = {
     "envstep": "timesteps",
     "totalenvsteps": "timesteps",
     "totalenvinteracts": "timesteps",
+    "totalenvinteractions": "timesteps",
     "totalframes": "timesteps",
     "totalnumframes": "timesteps",
     "frames": "timesteps",

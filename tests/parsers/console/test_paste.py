@@ -182,6 +182,17 @@ def test_hard_wrapped_pairs(width: int) -> None:
     assert all(math.isnan(value) for value in found.values("actor/grad_norm"))
 
 
+@pytest.mark.parametrize("prefix", ["", "(TaskRunner pid=222265) "])
+def test_pairs_broken_once_within_a_name(prefix: str) -> None:
+    """As lines of 1,000 characters come out of a terminal: only their start has Ray's prefix."""
+    more = " - ".join(f"perf/part_{n}:0.5" for n in range(60))
+    whole = [f"{prefix}{line} - {more}" for line in VERL]
+    torn = [line.replace("part_38", "par\nt_38") for line in whole]
+    found = parse_every_way(ConsoleParser, "".join(f"{each}\n" for each in torn).encode())
+    assert found.points == read(whole).points
+    assert found.steps("critic/score/mean") == [1, 2, 3, 4, 5]
+
+
 def test_whole_pairs_are_not_joined_with_what_follows() -> None:
     """A short line with all its pairs, then other text."""
     found = read([VERL[0], "Saved a checkpoint", VERL[1], "x" * len(VERL[1])])

@@ -749,3 +749,12 @@ def test_a_number_that_no_counter_reaches_is_no_step(line: str) -> None:
     read = parse_every_way(ConsoleParser, log.encode())
     (steps,) = {tuple(read.steps(tag)) for tag in read.points if "oss" in tag or "reward" in tag}
     assert steps == (5, 6, 6)
+
+
+@pytest.mark.parametrize(("heading", "each"), [("", 4000), ("Epoch: {0}\n", 1)])
+def test_interactions_with_the_environment_are_its_steps(heading: str, each: int) -> None:
+    """As rl-replicas logs them; among other lines of an epoch that is numbered they are a value."""
+    block = heading + "Average Episode Reward: {0}.5\nTotal env interactions: {1}\n"
+    log = "".join(block.format(n, 4000 * n) for n in range(1, 6))
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("Average Episode Reward") == [each * n for n in range(1, 6)]
