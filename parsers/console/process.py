@@ -228,7 +228,7 @@ class ProcessStream:
             if self.step is None:
                 return GivenStep(self._count_record(found), counted=True)
             return GivenStep(self._step_below_heading(found), counted=self._steps_are_stray)
-        if self.step is not None and self._is_ignored_step(found):
+        if self.step is not None and self._is_ignored_step(found, may_begin=may_begin):
             return GivenStep(self.step, counted=self._steps_are_stray)
         self._steps_by_axis[found.axis] += 1
         self._headings_only = self._headings_only and found.is_heading
@@ -345,13 +345,21 @@ class ProcessStream:
             return GivenStep(self.step)
         return GivenStep(self._count_step(), counted=True)
 
-    def _is_ignored_step(self, found: ConsoleRecord) -> bool:
+    def _is_ignored_step(self, found: ConsoleRecord, *, may_begin: bool) -> bool:
         """Whether a line's own step is not what this process counts."""
         if self._steps_are_stray and found.is_heading:
             return True
-        if not self._has_coarser_step(found):
-            return False
-        return self._steps_by_axis[self.axis] >= _SURE_OF_AXIS or found.is_heading
+        is_sure = self._steps_by_axis[self.axis] >= _SURE_OF_AXIS
+        if is_sure and not may_begin and self._has_fewer_parts(found):
+            return True
+        return self._has_coarser_step(found) and (is_sure or found.is_heading)
+
+    def _has_fewer_parts(self, found: ConsoleRecord) -> bool:
+        """Whether a step counts parts of what is counted, but fewer of them: those of one only.
+
+        An agent that has played 500 episodes has not taken 10 steps.
+        """
+        return self._is_coarser(self.axis, found.axis) and (found.step or 0) < (self.step or 0)
 
     def _is_closing_total(self, found: ConsoleRecord) -> bool:
         """Whether a lone `Total steps: 5000` closes a log that has counted something else."""
@@ -368,7 +376,10 @@ class ProcessStream:
 
     def _has_coarser_step(self, found: ConsoleRecord) -> bool:
         """Whether a step counts something coarser than the known one (epochs, say, not steps)."""
+        return self._is_coarser(found.axis, self.axis)
+
+    @staticmethod
+    def _is_coarser(axis: str, other: str) -> bool:
+        """Whether one of this axis has several of the other."""
         axes = metric_names.STEP_AXES
-        if self.axis == found.axis or self.axis not in axes or found.axis not in axes:
-            return False
-        return axes.index(found.axis) > axes.index(self.axis)
+        return axis in axes and other in axes and axes.index(axis) > axes.index(other)

@@ -16,8 +16,10 @@ _BEGINS_OR_ENDS = (
     r"start(?:s|ed|ing)?|beg[iau]n(?:s|ning)?|finish(?:ed|ing)?|complete[d]?|end(?:s|ed)?|done|over"
     r"|running|training|playing|in progress|results?|summary|report|stat(?:s|istics)"
 )
+_PLANNED = r"(?!\W{0,60}(?:training|start(?:s|ed|ing)?) [a-z]{2,12}s\s*:)"
+"""What follows is no `Training epochs: 90`, which says how many there will be."""
 _HEADING = lazy_pattern(
-    rf"(?i)\W{{0,60}}(?:(?P<before>{_BEGINS_OR_ENDS}|now|after|current)"
+    rf"(?i){_PLANNED}\W{{0,60}}(?:(?P<before>{_BEGINS_OR_ENDS}|now|after|current)"
     r"(?: (?:of|at|for|after|the))* )?"
     rf"(?P<unit>{_UNIT})s?(?: number| no\.?)?\s*[#:]?\s*(?P<step>\d{{1,12}})"
     r"(?:\s*(?:/|of|out of)\s*(?P<total>\d{1,12}))?"

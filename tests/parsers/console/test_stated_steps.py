@@ -85,6 +85,24 @@ def test_episodes_of_an_evaluation_are_no_updates() -> None:
     assert read.steps("score") == [40] * 5
 
 
+def test_steps_of_a_game_played_after_the_training_are_no_updates() -> None:
+    """They are fewer than the episodes before it."""
+    log = "".join(f"Episode {n}, Total Reward: {n}.5\n" for n in range(0, 400, 10))
+    log += "".join(f"Steps: {n}, Current Reward: 0.5\n" for n in range(10, 60, 10))
+    read = parse_every_way(ConsoleParser, (log + "Total Steps: 57\n").encode())
+    assert read.steps("Total Reward") == list(range(0, 400, 10))
+    assert read.steps("Current Reward") == [390] * 5
+    assert read.steps("Total Steps") == [390]
+
+
+@pytest.mark.parametrize("planned", ["Training epochs: 90", "  - Training games: 1000"])
+def test_how_many_there_will_be_is_no_step(planned: str) -> None:
+    updates = "".join(f"Iteration {n}, Policy Loss: 0.{n}\n" for n in range(1, 4))
+    read = parse_every_way(ConsoleParser, f"{planned}\n{updates}".encode())
+    assert read.steps("Policy Loss") == [1, 2, 3]
+    assert not read.steps("epoch") and not read.steps("game")
+
+
 @pytest.mark.parametrize("heading", ["Starting epoch {n}/2\n", ""])
 def test_a_total_at_the_end_is_no_step(heading: str) -> None:
     """How many steps all epochs had: the last epoch, or record, stays the newest step."""
