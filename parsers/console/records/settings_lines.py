@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.text.lazy_pattern import lazy_pattern
 
-_KEY_LINE = lazy_pattern(r"\W{0,9}(\w[\w .()/-]{0,60})['\"]?[:=]\s{0,20}\S")
+_KEY_LINE = lazy_pattern(r"\W{0,9}(\w[\w .()/-]{0,60})['\"]?([:=])\s{0,20}\S")
 _TITLE = lazy_pattern(
     r"(?i)\W{0,9}(?:[\w-]{1,30} ){0,3}"
     r"(?:config(?:uration)?|hyper-?parameters|settings|arg(?:ument)?s)\s?:(?=\s)"
@@ -22,18 +24,23 @@ class SettingsLines:
 
     def __init__(self) -> None:
         self._never_measured = 0
+        self._aligned: Counter[int] = Counter()
+        """So many of them have their separator in this column, behind blanks that align it."""
 
     @property
     def is_open(self) -> bool:
         """Whether the last line belongs to a set-up."""
-        return self._never_measured >= _ENOUGH
+        return self._never_measured >= _ENOUGH or bool(self._aligned)
 
     def read_text(self, text: str) -> None:
         """Look at a line; one that is no `name: value` ends the block."""
         if (line := _KEY_LINE.match(text)) is None:
             self._never_measured = 0
+            self._aligned.clear()
         elif metric_names.is_never_measured(line[1]):
             self._never_measured += 1
+            if line[1].endswith("  "):
+                self._aligned[line.start(2)] += 1
 
     def separate(self, found: ConsoleRecord, text: str, *, has_records: bool) -> ConsoleRecord:
         """Make values settings: hyperparameters before any record, and all of a set-up."""
@@ -44,7 +51,8 @@ class SettingsLines:
         if (
             all(map(metric_names.numbers_training, names))
             or (not has_records and all(map(metric_names.is_setting, names)))
-            or (self.is_open and _may_be_set(names))
+            or (self._never_measured >= _ENOUGH and _may_be_set(names))
+            or self._is_aligned(names, text)
             or (found.step is None and _TITLE.match(text))
         ):
             return ConsoleRecord([], config=dict(found.values))
@@ -52,12 +60,27 @@ class SettingsLines:
             self._never_measured = 0
         return found
 
+    def _is_aligned(self, names: list[str], text: str) -> bool:
+        """Whether a line stands in one column with a set-up: `update    : 8` is one of it, too.
+
+        That of an episode may name its settings as well; it has a reward or a loss.
+        """
+        if self._aligned and any(map(_is_result, names)):
+            self._aligned.clear()
+        line = _KEY_LINE.match(text) if self._aligned else None
+        return line is not None and self._aligned[line.start(2)] >= _ENOUGH
+
 
 def _is_measured(name: str) -> bool:
     """Whether a name is that of a result: `entropy`, not `entropy_coef`."""
+    is_metric = metric_names.is_metric(name) and len(metric_names.split_words(name)) == 1
+    return is_metric or _is_result(name)
+
+
+def _is_result(name: str) -> bool:
+    """Whether a name is that of a reward, a loss or a mean."""
     words = metric_names.split_words(name)
-    is_metric = metric_names.is_metric(name) and len(words) == 1
-    return is_metric or metric_names.is_reward(name) or not _MEASURED_WORDS.isdisjoint(words)
+    return metric_names.is_reward(name) or not _MEASURED_WORDS.isdisjoint(words)
 
 
 def _may_be_set(names: list[str]) -> bool:

@@ -35,6 +35,22 @@ def test_a_set_up_is_none_of_the_metrics_and_says_no_step() -> None:
     assert found.config["training_episode"] == 5000
 
 
+def test_what_stands_in_one_column_with_a_set_up_is_of_it() -> None:
+    """Whatever it is called: the next line of the set-up is no update."""
+    text = "batch_size  : 64\ngamma       : 0.99\nnum_users   : 8\nupdate      : 8\n"
+    text += "".join(f"| Episode: {n} | Ep-reward: {n}.5 |\n" for n in (20, 40))
+    found = read(text)
+    assert found.values_by_step()["Ep-reward"] == [(20, 20.5), (40, 40.5)]
+    assert "update" not in found.values_by_step()
+    assert found.config["update"] == 8
+
+
+def test_an_episode_that_names_its_settings_in_a_column_is_none() -> None:
+    block = "Episode     : {n}\nReward      : {n}.5\nbuffer_size : 640\ngamma       : 0.9\n"
+    found = read("".join(block.format(n=n) for n in (1, 2, 3)))
+    assert found.steps("Reward") == [1, 2, 3]
+
+
 def test_what_stands_below_a_set_up_is_measured() -> None:
     """A bare step, a reward or a loss is no setting; nor is what stands behind other text."""
     loop = "Episode: {n}\nreward: {n}.5\nclip_ratio: 0.1\n"
