@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from ppo_top.model import Batch, ConfigValue, ConsoleLines, Problem, RunEnd
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.console.training import ConsoleTraining
 from ppo_top.parsers.console.trainings import Trainings, is_ray_process
 from ppo_top.parsers.shared.names.metric_names import numbers_training
 
@@ -130,11 +131,10 @@ class BatchBuilder:
         if before is None:
             training.starts.first_step = step
             training.starts.read_numbers(tags, values)
-        elif step < before and process == "" and training.may_split_at(tags):
-            if reason := training.starts.reason_to_split(tags, values, step, before):
-                training = self._trainings.begin(reason)
-                training.starts.first_step = step
-                training.starts.read_numbers(tags, values)
+        elif process == "" and (reason := _reason_to_split(training, tags, step, values)):
+            training = self._trainings.begin(reason)
+            training.starts.first_step = step
+            training.starts.read_numbers(tags, values)
         elif step > before:
             training.starts.note_stride((before, step))
             if training.new_settings or training.starts.reason:
@@ -142,6 +142,18 @@ class BatchBuilder:
                 training.starts.reason = ""
         training.note_step(step)
         return process
+
+
+def _reason_to_split(
+    training: ConsoleTraining, tags: tuple[str, ...], step: int, values: Sequence[float]
+) -> str:
+    """Why a record is the first of another training; "" if it is not."""
+    before, starts = training.step or 0, training.starts
+    if step < before and training.may_split_at(tags):
+        return starts.reason_to_split(tags, values, step, before)
+    if starts.is_first_of_another(tags, values) and training.knows_none_of(tags):
+        return starts.reason
+    return ""
 
 
 @lru_cache(maxsize=256)

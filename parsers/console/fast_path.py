@@ -158,7 +158,8 @@ class FastPath:
             numbers = list(map(float, words))
         except ValueError:
             return 0
-        if abs(step) >= MAX_EXACT_STEP or step < (self._builder.step or step):
+        is_behind = step < (self._builder.step or step)
+        if abs(step) >= MAX_EXACT_STEP or is_behind or self._builder.expects_training:
             return 0  # perhaps the first one of another training
         # The opening rule comes before the table's step is known.
         steps = self._builder.step, *[step] * (len(keys) + 1)

@@ -112,6 +112,10 @@ class ConsoleTraining:
             measured == _without_settings(known) for known in self.known_tag_sets
         )
 
+    def knows_none_of(self, tags: tuple[str, ...]) -> bool:
+        """Whether no record has had any of these names."""
+        return all(known.isdisjoint(tags) for known in map(set, self.known_tag_sets))
+
     def note_step(self, step: int) -> None:
         """It goes on, also after a traceback; an earlier regular end still counts."""
         self.step = step

@@ -128,6 +128,13 @@ class TrainingStarts:
             return f"another {others[0]} is printed"
         return self.reason or self._round_end(tags, values, step, before)
 
+    def is_first_of_another(self, tags: Sequence[str], values: Sequence[float]) -> bool:
+        """Whether another algorithm was said to train, and this is its first iteration."""
+        if self.reason != ANOTHER_ALGORITHM:
+            return False
+        pairs = zip(tags, values, strict=True)
+        return any(value == 1 and step_axis(_last_part(tag)) == "iteration" for tag, value in pairs)
+
     def _round_end(
         self, tags: Sequence[str], values: Sequence[float], step: int, before: int
     ) -> str:
@@ -152,6 +159,10 @@ class TrainingStarts:
     def next_training(self) -> TrainingStarts:
         """What is known when it begins: the names that were printed stay."""
         return TrainingStarts(self._names)
+
+
+def _last_part(tag: str) -> str:
+    return tag.rpartition("/")[2].removesuffix("s")
 
 
 def _algorithm_of(text: str) -> str:

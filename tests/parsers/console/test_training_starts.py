@@ -96,6 +96,19 @@ def test_another_algorithm_is_another_training() -> None:
     assert [step for step, _, _ in second.points["Reward"]] == [9]
 
 
+def test_the_first_iteration_of_another_algorithm_begins_its_training() -> None:
+    """Also where it counts steps, of which the first rollout has more than episodes came before."""
+    rule = "-" * 35 + "\n"
+    tables = "".join(
+        f"{rule}| time/              |            |\n|    iterations      | {n:<10} |\n"
+        f"|    total_timesteps | {n * 2048:<10} |\n{rule}"
+        for n in (1, 2, 3)
+    )
+    first, second = read(f"Training A2C\n{pairs(1, range(1, 9))}Training PPO\n{tables}")
+    assert [step for step, _, _ in first.points["reward"]] == list(range(1, 9))
+    assert [step for step, _, _ in second.points["time/iterations"]] == [2048, 4096, 6144]
+
+
 def test_settings_are_those_of_their_training() -> None:
     """What is printed once holds for all."""
     text = "Namespace(seed=1, lr=0.0003)\n" + pairs(1, range(1, 9))
