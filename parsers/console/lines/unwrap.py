@@ -33,7 +33,8 @@ CLOCK_BYTES = re.compile(r"\((?!\?)").sub("(?:", _CLOCK_PATTERN).encode()
 """Expression of a clock, without groups."""
 _SHORT_CLOCK = lazy_pattern(
     r"\[?(?:(?:\d\d-\d\d |\d{4} |\d\d[/.]\d\d[/.]\d{4} )?\d\d:\d\d:\d\d(?:[.,]\d{1,9})?"
-    r"|(?:\d{4}-)?\d\d-\d\d[_ ]\d\d-\d\d-\d\d)\]?(?=[\s:\]|-])"
+    r"|(?:\d{4}-)?\d\d-\d\d[_ ]\d\d-\d\d-\d\d|\d{4}-\d\d-\d\d \d\d:\d\d(?= \| ))"
+    r"\]?(?=[\s:\]|-])"
 )
 _LEVEL_PREFIX = lazy_pattern(
     r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?"

@@ -18,6 +18,7 @@ from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.documents.fast_json import WORTH_LOADING_BYTES, json_reader
 from ppo_top.parsers.shared.documents.printed_dict import DictItem, parse_items
 from ppo_top.parsers.shared.names.axes import step_and_total
+from ppo_top.parsers.shared.names.counter_names import may_lead
 from ppo_top.parsers.shared.names.metric_names import (
     STEP_AXES,
     is_metric,
@@ -89,6 +90,8 @@ def parse_record(text: str) -> ConsoleRecord | None:
         totals: dict[str, ConfigValue] = {} if stated is None else {"max_steps": stated[1]}
         if stated is not None and step is None:
             step, axis = stated[0], "step"
+        if step is None and (count := _leading_count(values)) is not None:
+            return ConsoleRecord(list(values.items()), count, "timesteps", begins_line=True)
         return ConsoleRecord(list(values.items()), step, axis, totals)
     config: dict[str, ConfigValue] = {k: v for k, v in found if v is not None}
     return ConsoleRecord([], config=config) if any(is_setting(key) for key in config) else None
@@ -142,6 +145,12 @@ def _step_of(values: Mapping[str, float]) -> tuple[int | None, str]:
             if step_axis(key) == axis and (step := as_step(value)) is not None:
                 return step, axis
     return None, ""
+
+
+def _leading_count(values: Mapping[str, float]) -> int | None:
+    """The steps that a dictionary says first, which may be its step: `{"steps": 1000, ...}`."""
+    key = next(iter(values))
+    return as_step(values[key]) if _FRACTION_KEY not in values and may_lead(key) else None
 
 
 def _may_have_step(keys: Collection[str]) -> bool:
@@ -241,6 +250,6 @@ def _reads_alike(tags: tuple[str, ...], line: bytes) -> bool:
     """Whether `parse_record` reads a line with these keys as a record of the same tags."""
     text = line.decode("ascii", "replace")
     found = parse_record(text) if text.isprintable() and len(line) <= MAX_DICT_BYTES else None
-    if found is None or runtime_text(found) or _may_have_step(tags):
+    if found is None or runtime_text(found) or found.begins_line or _may_have_step(tags):
         return False
     return tuple(tag for tag, _ in found.values) == tags

@@ -52,6 +52,7 @@ _FINISHED_STEP = lazy_pattern(
     r"[^\W\d_]{1,20}\W{0,3}"
 )
 """`Episode 12 finished, reward: 5.0`: the word says nothing that is needed."""
+_LENGTHS = ("length", "len", "episodelength", "eplen")
 _FEWEST_LETTERS = 3
 _STEP_LETTERS = ("t", "i", "k", "n")
 _TENSORFLOW_VARIABLE = lazy_pattern(
@@ -218,9 +219,17 @@ def _are_record(pairs: list[Pair], *, has_heading: bool) -> bool:
     inner = pairs[1:] if has_heading else pairs
     has_blanks = any(pair.is_blank_separated and axis_of(pair) is None for pair in inner)
     known = sum(map(is_known, pairs))
+    if has_blanks and _is_length_of_episode(pairs):
+        return True
     if has_blanks and all(axis_of(pair) is not None or not is_known(pair) for pair in pairs):
         return False  # `Step 1: Analyzing Formula 2`, of an answer
     return known > 0 and (not has_blanks or 2 * known >= len(pairs))
+
+
+def _is_length_of_episode(pairs: list[Pair]) -> bool:
+    """Whether they are `Episode 12   Length 57`, without anything else."""
+    axes = [axis_of(pair) for pair in pairs]
+    return axes == ["episode", None] and metric_names.normalise(pairs[1].key) in _LENGTHS
 
 
 def _are_layout(pairs: list[Pair]) -> bool:

@@ -67,6 +67,11 @@ _NUMBER_LIST = lazy_pattern(
 `[1,000]` is one."""
 _LIST_START = lazy_pattern(rf"\[\s{{0,8}}{NUMBER_PATTERN}")
 """In each of them, and found sooner."""
+_TUPLE = r"\([^()\[\]]{1,60}\)"
+_TUPLE_LIST = lazy_pattern(
+    rf"[A-Za-z][\w-]{{0,60}}[ :=]{{1,3}}\[{_TUPLE}(?:,\s?{_TUPLE}){{0,200}}\]"
+)
+"""`actions: [(1, 4), (3, 1)]`, which is no number."""
 _MOST_AGENTS = 8
 _EPOCH_AND_STEP = lazy_pattern(
     r"\bEpoch\s?:?\s?\[\s?(\d{1,9})(?:/(\d{1,9}))?\s?\]\s?[(\[]\s{0,9}(\d{1,15})/(\d{1,15})[)\]]"
@@ -173,6 +178,8 @@ def _unwrap_brackets(text: str) -> str:
         text = f"{label[1]}/{text}"
     if _LIST_START.search(text):
         text = _NUMBER_LIST.sub(_rewards_of_agents, text)
+    if "[(" in text:
+        text = _TUPLE_LIST.sub("", text)
     text = _BRACKETED_EPISODES.sub(r" episode \1, ", text)
     return _BRACKETED_WORDS.sub(r" \1 ", _BRACKETED_COUNT.sub(r" \1/\2 ", text))
 

@@ -34,6 +34,10 @@ _TOTALS = lazy_pattern(
 _LENGTH = lazy_pattern(
     r"\b(?:after|in|lasted|took)\s(\d{1,9}|\d{1,3}(?:,\d{3}){1,3})\s(?:time)?steps\b"
 )
+_LENGTH_AND_RETURN = lazy_pattern(
+    rf"(?:(Train|Test) )?[Ee]pisode of length (\d{{1,9}}) with return ({NUMBER_PATTERN})\.?"
+)
+"""Dreamer's `Train episode of length 1000 with return 21.5.`"""
 _EPISODE_AND_NUMBER = lazy_pattern(
     rf"\W{{0,8}}[Ee]pisode\s?#?(\d{{1,15}})\s?(?::|=|-{{1,2}}>?|=>)\s?({NUMBER_PATTERN})\W{{0,3}}"
 )
@@ -85,6 +89,15 @@ def _episode_and_number(number: re.Match[str]) -> ConsoleRecord | None:
     return ConsoleRecord(said, int(number[1]), "episode")
 
 
+def _length_and_return(said: re.Match[str]) -> ConsoleRecord | None:
+    value = parse_number(said[3])
+    if value is None:
+        return None
+    group = f"{said[1].lower()}/" if said[1] else ""
+    values = [(f"{group}return", value), (f"{group}episode_length", float(said[2]))]
+    return ConsoleRecord(values)
+
+
 def _totals(said: re.Match[str]) -> ConsoleRecord:
     pairs = [(said[1], parse_number(said[2])), (said[3], parse_number(said[4] or ""))]
     return ConsoleRecord([(name, value) for name, value in pairs if value is not None])
@@ -105,6 +118,8 @@ def parse_line(text: str) -> ConsoleRecord | None:
         return ConsoleRecord(said, episode, "episode")
     if (number := _EPISODE_AND_NUMBER.fullmatch(text.rstrip())) is not None:
         return _episode_and_number(number)
+    if (sized := _LENGTH_AND_RETURN.fullmatch(text.strip())) is not None:
+        return _length_and_return(sized)
     if " was " in text and (totals := _TOTALS.search(text)) is not None:
         return _totals(totals)
     start = _EPISODE_START.match(text)

@@ -86,6 +86,7 @@ _STEP_WORDS = {
     "globaliteration": "iteration",
     "globaliter": "iteration",
     "cumulativetimesteps": "timesteps",
+    "batchi": "iteration",
     "cycle": "iteration",
     "aftercycle": "iteration",
     "trainingiteration": "iteration",

@@ -97,6 +97,21 @@ def read(form: str, rows: int = 8) -> ParserOutput:
             "Best fitness: 9.50000 - size: (3, 9) - species 1 - id 20",
             "Population average fitness",
         ),
+        # AlphaZero_Gomoku
+        ("batch i:{step}, episode_len:20\nkl:0.02,loss:{n}.5,entropy:4.5", "loss"),
+        # rllab
+        (
+            "2017-11-10 11:17 | Iteration      {step}\n2017-11-10 11:17 | AverageReturn  {n}.5",
+            "AverageReturn",
+        ),
+        # Dreamer
+        (
+            "[{step}] image_loss 0.5 / kl 0.5\nTrain episode of length 100 with return {n}.5.",
+            "train/return",
+        ),
+        ('{{"steps": {step}, "entropy": 1.5, "reward": {n}.5}}', "reward"),
+        ("Episode {step}    Length  {n}.5", "Length"),
+        ("| Episode: {step} | Ep-reward: {n}.5 | Ep-action: [(1, 4), (3, 1)] |", "Ep-reward"),
         # PETS
         (
             "Starting training iteration {step}.\nRewards obtained: [{n}.5], Rollout Length: 13",
