@@ -234,7 +234,9 @@ class ProcessStream:
         self._headings_only = self._headings_only and found.is_heading
         self._kinds_here.clear()
         is_ordered = found.axis == "episode" and not found.says_training  # each has its own order
-        self.step = self._episode_order.step_of(found.step) if is_ordered else found.step
+        order = self._episode_order
+        step = order.step_of(found.step, may_begin=may_begin) if is_ordered else found.step
+        self.step = step
         self.axis = found.axis
         self._trains_by_steps |= not found.is_evaluation
         return GivenStep(self.step)

@@ -132,6 +132,18 @@ def test_lengths_of_any_course(count: int, draw: random.Random, read: ReadTable)
         assert steps == list(range(1, count + 1))
 
 
+def test_episodes_that_begin_anew_every_few_rows_are_no_trainings() -> None:
+    """Eight episodes of each evaluation: rows are counted once that has come twice."""
+    rows = "".join(f"{at},{at}.5\n" for _ in range(5) for at in range(8))
+    found = parse_every_way(CsvParser, f"Episode,Wins\n{rows}".encode())
+    assert found.steps("Wins") == [*range(8), *range(32)]
+
+
+def test_short_trainings_that_lines_announce_begin_anew() -> None:
+    order = EpisodeOrder()
+    assert [order.step_of(n, may_begin=not n) for _ in range(4) for n in range(5)] == [*range(5)] * 4
+
+
 def _side_by_side(episodes: int, environments: int, seed: int) -> list[int]:
     """Numbers of episodes as they end; each has its number when it starts."""
     draw = Random(seed)

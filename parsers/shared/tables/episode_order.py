@@ -16,11 +16,15 @@ _ENOUGH = 4
 """So many numbers show that only every fifth, say, is logged."""
 
 
+_FEW_ROWS, _MOST_SHORT = 8, 1
+"""After more trainings of so few rows, the numbers are those of something inside an update."""
+
+
 class EpisodeOrder:
     """Counts the rows on from where a number comes that was left out until then.
 
     Each row is one episode more. A number that has come before is that of a training that begins
-    anew. If only every fifth episode is logged, say, none is missing in the next training.
+    anew, unless that happens every few rows: five episodes of each evaluation, say. If only every fifth episode is logged, say, none is missing in the next training.
     """
 
     def __init__(self) -> None:
@@ -33,15 +37,27 @@ class EpisodeOrder:
         self._missing: set[int] = set()
         self._counted: int | None = None
         """The step of the last row, once rows are counted."""
+        self._short = 0
+        """So many trainings, one after the other, had but a few rows."""
+        self._newest: int | None = None
+        """The number of the last row, once all are counted."""
 
-    def step_of(self, number: int) -> int:
-        """The step of a row with this number."""
+    def step_of(self, number: int, *, may_begin: bool = False) -> int:
+        """The step of a row with this number; `may_begin`: a line has said that a training does."""
+        if self._newest is not None and self._counted is not None:
+            self._counted += number != self._newest
+            self._newest = number
+            return self._counted
         highest = self._highest
         if number == highest:
             return number if self._counted is None else self._counted
         if highest is None or (number < highest and not self._is_missing(number)):
             self._missing.clear()
             self._leaves_out |= self._count >= _ENOUGH and (highest or 0) >= 2 * self._count
+            if highest is not None and self._is_inside(may_begin=may_begin):
+                self._newest = number
+                self._counted = 1 + (highest if self._counted is None else self._counted)
+                return self._counted
             self._former = highest or _BEFORE_FIRST
             self._note_skipped(_BEFORE_FIRST, number)
             self._highest, self._count, self._counted = number, 1, None
@@ -70,6 +86,12 @@ class EpisodeOrder:
                 self._note_skipped(low, high)
         self._highest, self._count = numbers[-1], self._count + len({*numbers} - {self._highest})
         return True
+
+    def _is_inside(self, *, may_begin: bool) -> bool:
+        """Whether the numbers begin anew every few rows, whatever a training does."""
+        is_short = not may_begin and 1 < self._count <= _FEW_ROWS and not self._leaves_out
+        self._short = self._short + 1 if is_short else 0
+        return self._short > _MOST_SHORT
 
     @property
     def is_counting(self) -> bool:
