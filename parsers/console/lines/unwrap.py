@@ -68,8 +68,10 @@ _FIRST_WORD = lazy_pattern(r"[A-Za-z_]\w{0,40}[=:, |]{1,2}(?=[ \w.+-])")
 _MAX_PREFIXES = 8
 _LINE_NUMBER = lazy_pattern(r"\s{0,6}(\d{1,6})(\.?)(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
 """Of an editor or a web page; with a dot that of an item in a Markdown list."""
+_ARRAY_ITEM = r"array\([^()]{1,400}\)"
 _PRINTED_TUPLE = lazy_pattern(
-    rf"\((?:{_TUPLE_ITEM}), (?:(?:{_TUPLE_ITEM}), ){{0,40}}(?:{_TUPLE_ITEM})\)\s*+"
+    rf"\((?:{_TUPLE_ITEM}), (?:(?:{_TUPLE_ITEM}|{_ARRAY_ITEM}), ){{0,40}}"
+    rf"(?:{_TUPLE_ITEM}|{_ARRAY_ITEM})\)\s*+"
 )
 """What Python 2 makes of `print("Episode", 3, "reward", 21.5)`."""
 _ROW_OF_NUMBERS = lazy_pattern(
@@ -212,7 +214,7 @@ def clock_time(text: str) -> float:
 
 def _join_tuple(text: str) -> str:
     """The words of a printed tuple as Python 3 would have printed them."""
-    items = re.findall(_TUPLE_ITEM, text)
+    items = re.findall(_TUPLE_ITEM, re.sub(rf"'[^']{{0,40}}', {_ARRAY_ITEM}", "", text))
     return " ".join(item.strip("'").replace("\\t", "\t") for item in items)
 
 

@@ -112,6 +112,11 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ('{{"steps": {step}, "entropy": 1.5, "reward": {n}.5}}', "reward"),
         ("Episode {step}    Length  {n}.5", "Length"),
         ("| Episode: {step} | Ep-reward: {n}.5 | Ep-action: [(1, 4), (3, 1)] |", "Ep-reward"),
+        # DDPG-Keras-Torcs, by Python 2
+        (
+            "('Episode', 3, 'Step', {step}, 'Action', array([[ 0.5,  0.25]]), 'Reward', {n}.5)",
+            "Reward",
+        ),
         # PETS
         (
             "Starting training iteration {step}.\nRewards obtained: [{n}.5], Rollout Length: 13",
