@@ -35,7 +35,7 @@ _LENGTH = lazy_pattern(
     r"\b(?:after|in|lasted|took)\s(\d{1,9}|\d{1,3}(?:,\d{3}){1,3})\s(?:time)?steps\b"
 )
 _LENGTH_AND_RETURN = lazy_pattern(
-    rf"(?:(Train|Test) )?[Ee]pisode of length (\d{{1,9}}) with return ({NUMBER_PATTERN})\.?"
+    rf"(Train|Test) episode of length (\d{{1,9}}) with return ({NUMBER_PATTERN})\.?"
 )
 """Dreamer's `Train episode of length 1000 with return 21.5.`"""
 _EPISODE_AND_NUMBER = lazy_pattern(
@@ -93,9 +93,8 @@ def _length_and_return(said: re.Match[str]) -> ConsoleRecord | None:
     value = parse_number(said[3])
     if value is None:
         return None
-    group = f"{said[1].lower()}/" if said[1] else ""
-    values = [(f"{group}return", value), (f"{group}episode_length", float(said[2]))]
-    return ConsoleRecord(values)
+    group, length = said[1].lower(), float(said[2])
+    return ConsoleRecord([(f"{group}/return", value), (f"{group}/episode_length", length)])
 
 
 def _totals(said: re.Match[str]) -> ConsoleRecord:

@@ -106,7 +106,8 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ),
         # Dreamer
         (
-            "[{step}] image_loss 0.5 / kl 0.5\nTrain episode of length 100 with return {n}.5.",
+            "[{step}] image_loss 0.5 / kl 0.5\nTest episode of length 100 with return 9.5.\n"
+            "Train episode of length 100 with return {n}.5.",
             "train/return",
         ),
         ('{{"steps": {step}, "entropy": 1.5, "reward": {n}.5}}', "reward"),
