@@ -139,6 +139,15 @@ def test_episodes_that_begin_anew_every_few_rows_are_no_trainings() -> None:
     assert found.steps("Wins") == [*range(8), *range(32)]
 
 
+def test_numbers_that_only_waver_are_rows() -> None:
+    """How many episodes an update had, called `Episode`: they rise and fall, from 19 on."""
+    numbers = [19, 20, 21, 20, 19, 20, 21, 19, 20, 21, 19, 20]
+    rows = "".join(f"{at},{at}.5\n" for at in numbers)
+    found = parse_every_way(CsvParser, f"Episode,Reward\n{rows}".encode())
+    steps = found.steps("Reward")
+    assert sum(after < before for before, after in pairwise(steps)) == 1
+
+
 def test_short_trainings_that_lines_announce_begin_anew() -> None:
     order = EpisodeOrder()
     assert [order.step_of(n, may_begin=not n) for _ in range(4) for n in range(5)] == [*range(5)] * 4

@@ -37,8 +37,8 @@ class EpisodeOrder:
         self._missing: set[int] = set()
         self._counted: int | None = None
         """The step of the last row, once rows are counted."""
-        self._short = 0
-        """So many trainings, one after the other, had but a few rows."""
+        self._first = self._short = 0
+        """The first number of a training; how many, one after the other, had but a few rows."""
         self._newest: int | None = None
         """The number of the last row, once all are counted."""
 
@@ -54,13 +54,13 @@ class EpisodeOrder:
         if highest is None or (number < highest and not self._is_missing(number)):
             self._missing.clear()
             self._leaves_out |= self._count >= _ENOUGH and (highest or 0) >= 2 * self._count
-            if highest is not None and self._is_inside(may_begin=may_begin):
+            if highest is not None and self._is_inside(highest, may_begin=may_begin):
                 self._newest = number
                 self._counted = 1 + (highest if self._counted is None else self._counted)
                 return self._counted
             self._former = highest or _BEFORE_FIRST
             self._note_skipped(_BEFORE_FIRST, number)
-            self._highest, self._count, self._counted = number, 1, None
+            self._highest, self._count, self._counted, self._first = number, 1, None, number
             return number
         if number > highest:
             self._note_skipped(highest, number)
@@ -81,16 +81,17 @@ class EpisodeOrder:
         if self._counted is not None or not rises:
             return False
         first = _BEFORE_FIRST if self._highest is None else before
+        self._first = numbers[0] if self._highest is None else self._first
         if numbers[-1] - first >= len(numbers):
             for low, high in pairwise((first, *numbers)):
                 self._note_skipped(low, high)
         self._highest, self._count = numbers[-1], self._count + len({*numbers} - {self._highest})
         return True
 
-    def _is_inside(self, *, may_begin: bool) -> bool:
+    def _is_inside(self, highest: int, *, may_begin: bool) -> bool:
         """Whether the numbers begin anew every few rows, whatever a training does."""
-        is_short = not may_begin and 1 < self._count <= _FEW_ROWS and not self._leaves_out
-        self._short = self._short + 1 if is_short else 0
+        has_few = 1 < self._count <= _FEW_ROWS and highest - self._first < 2 * self._count
+        self._short = self._short + 1 if has_few and not may_begin else 0
         return self._short > _MOST_SHORT
 
     @property
