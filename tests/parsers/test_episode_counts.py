@@ -148,6 +148,16 @@ def test_numbers_that_only_waver_are_rows() -> None:
     assert sum(after < before for before, after in pairwise(steps)) == 1
 
 
+def test_a_training_behind_short_ones_keeps_its_numbers() -> None:
+    """Every tenth episode of it is logged; of the short ones each was."""
+    order = EpisodeOrder()
+    for _ in range(3):
+        assert order.step_of(0) >= 0
+        assert order.step_of(1) >= 1
+    long = [order.step_of(n) for n in range(0, 200, 10)]
+    assert long[2:] == list(range(20, 200, 10))
+
+
 def test_short_trainings_that_lines_announce_begin_anew() -> None:
     order = EpisodeOrder()
     assert [order.step_of(n, may_begin=not n) for _ in range(4) for n in range(5)] == [*range(5)] * 4

@@ -44,7 +44,7 @@ class EpisodeOrder:
 
     def step_of(self, number: int, *, may_begin: bool = False) -> int:
         """The step of a row with this number; `may_begin`: a line has said that a training does."""
-        if self._newest is not None and self._counted is not None:
+        if self._newest is not None and self._counted is not None and not self._leaps(number):
             self._counted += number != self._newest
             self._newest = number
             return self._counted
@@ -90,9 +90,18 @@ class EpisodeOrder:
 
     def _is_inside(self, highest: int, *, may_begin: bool) -> bool:
         """Whether the numbers begin anew every few rows, whatever a training does."""
-        has_few = 1 < self._count <= _FEW_ROWS and highest - self._first < 2 * self._count
+        has_few = 1 < self._count <= _FEW_ROWS and highest - self._first < self._count
         self._short = self._short + 1 if has_few and not may_begin else 0
         return self._short > _MOST_SHORT
+
+    def _leaps(self, number: int) -> bool:
+        """Whether a number is far above those that are counted: that of a training after all."""
+        highest = self._highest or 0
+        if number <= 2 * highest + 1:
+            self._highest = max(highest, number)
+            return False
+        self._highest = self._counted = self._newest = None
+        return True
 
     @property
     def is_counting(self) -> bool:
