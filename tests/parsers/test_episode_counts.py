@@ -160,7 +160,9 @@ def test_a_training_behind_short_ones_keeps_its_numbers() -> None:
 
 def test_short_trainings_that_lines_announce_begin_anew() -> None:
     order = EpisodeOrder()
-    assert [order.step_of(n, may_begin=not n) for _ in range(4) for n in range(5)] == [*range(5)] * 4
+    assert [order.step_of(n, may_begin=not n) for _ in range(4) for n in range(5)] == [
+        *range(5)
+    ] * 4
 
 
 def _side_by_side(episodes: int, environments: int, seed: int) -> list[int]:

@@ -24,7 +24,8 @@ class EpisodeOrder:
     """Counts the rows on from where a number comes that was left out until then.
 
     Each row is one episode more. A number that has come before is that of a training that begins
-    anew, unless that happens every few rows: five episodes of each evaluation, say. If only every fifth episode is logged, say, none is missing in the next training.
+    anew, unless that happens every few rows: five episodes of each evaluation, say. If only every
+    fifth episode is logged, say, none is missing in the next training.
     """
 
     def __init__(self) -> None:
@@ -44,10 +45,12 @@ class EpisodeOrder:
 
     def step_of(self, number: int, *, may_begin: bool = False) -> int:
         """The step of a row with this number; `may_begin`: a line has said that a training does."""
-        if self._newest is not None and self._counted is not None and not self._leaps(number):
-            self._counted += number != self._newest
-            self._newest = number
-            return self._counted
+        newest, counted = self._newest, self._counted
+        if newest is not None and counted is not None:
+            if not (may_begin and number < newest) and not self._leaps(number):
+                self._newest, self._counted = number, counted + (number != newest)
+                return self._counted
+            self._highest = self._counted = self._newest = None
         highest = self._highest
         if number == highest:
             return number if self._counted is None else self._counted
@@ -97,11 +100,8 @@ class EpisodeOrder:
     def _leaps(self, number: int) -> bool:
         """Whether a number is far above those that are counted: that of a training after all."""
         highest = self._highest or 0
-        if number <= 2 * highest + 1:
-            self._highest = max(highest, number)
-            return False
-        self._highest = self._counted = self._newest = None
-        return True
+        self._highest = max(highest, number)
+        return number > 2 * highest + 1
 
     @property
     def is_counting(self) -> bool:

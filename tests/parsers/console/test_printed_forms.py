@@ -118,7 +118,10 @@ def read(form: str, rows: int = 8) -> ParserOutput:
             "('Episode', 3, 'Step', {step}, 'Action', array([[ 0.5,  0.25]]), 'Reward', {n}.5)",
             "Reward",
         ),
-        ("Episode: {step}. Step: 3\nState: [ 0.5 1.5 ]. Action: 4. cl: 0.25. Reward: {n}.5", "Reward"),
+        (
+            "Episode: {step}. Step: 3\nState: [ 0.5 1.5 ]. Action: 4. cl: 0.25. Reward: {n}.5",
+            "Reward",
+        ),
         # PETS
         (
             "Starting training iteration {step}.\nRewards obtained: [{n}.5], Rollout Length: 13",
