@@ -171,7 +171,7 @@ class RecordReader:
             return False
         if self._bar_step is not None:
             self._bar_step = bar.done
-        if bar.total != known and not bar.counts_part:
+        if bar.total and bar.total != known and not bar.counts_part:
             self._new_total = bar.total
         return True
 

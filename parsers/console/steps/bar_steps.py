@@ -54,7 +54,7 @@ class BarSteps:
 
     @property
     def total(self) -> int | None:
-        """The steps that the training will have; None without a bar."""
+        """The steps that the training will have; None without a bar, 0 if it does not say."""
         return self._bar.total
 
     @property
@@ -68,7 +68,7 @@ class BarSteps:
         That of a rollout is full at each of them, and one inside a step has a smaller total.
         """
         done, total = self._bar.done, self._bar.total
-        if done is None or total is None:
+        if done is None or not total:
             return True
         return step <= total and (done < total or step >= total - 1)
 

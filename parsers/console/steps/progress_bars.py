@@ -14,6 +14,12 @@ _BAR_START = lazy_pattern(
     r"\s*+(?P<name>[^%{}\r\n]{0,240}?:)?\s*+\d{1,3}%\|[^|\r\n]{0,400}+\|"
     r"\s*+(?P<done>\d{1,15})/(?P<total>\d{1,15})\s*+\["
 )
+_ENDLESS_BAR = lazy_pattern(
+    r"\s*+(?P<name>[^%{}\r\n]{0,240}?:)?\s*+(?P<done>\d{1,15}) ?[A-Za-z]{1,20} \["
+    r"\d{1,6}:\d\d(?::\d\d)?, [^\],=]{1,40}"
+    rf", [A-Za-z_][\w/.@-]{{0,80}}=\s?{NUMBER_PATTERN}[,\]]"
+)
+"""`60032it [00:10, 5524.06it/s, reward=0.475]`: tqdm was given no total, or has gone beyond it."""
 _DESCRIPTION = lazy_pattern(r"\s*+\[([^\[\]]{1,4000}+)\]:(?=\s*+\d{1,3}%\|)")
 _DESCRIBED_VALUE = lazy_pattern(
     rf"(?:^|\| )([A-Za-z_][\w/.@-]{{0,80}}): ({NUMBER_PATTERN})(?= \||$)"
@@ -39,7 +45,10 @@ _EVALUATION = lazy_pattern(r"eval|test|valid", re.IGNORECASE)
 
 
 class ProgressBar(NamedTuple):
-    """One state of a bar; `end` is where the text after it starts (0: not complete yet)."""
+    """One state of a bar; `end` is where the text after it starts (0: not complete yet).
+
+    `total` is 0 where it does not say it.
+    """
 
     name: str
     done: int
@@ -57,7 +66,7 @@ class ProgressBar(NamedTuple):
 def find_bar(text: str) -> ProgressBar | None:
     """The bar at the start of `text`; complete up to its `[` is enough."""
     if "%|" not in text:
-        return None
+        return _find_endless_bar(text)
     described = _DESCRIPTION.match(text)
     match = _BAR_START.match(text, described.end() if described else 0)
     if match is None:
@@ -67,6 +76,15 @@ def find_bar(text: str) -> ProgressBar | None:
     name = (match["name"] or "").rstrip(":")
     description = described[1] if described else ""
     return ProgressBar(name, int(match["done"]), int(match["total"]), end, description)
+
+
+def _find_endless_bar(text: str) -> ProgressBar | None:
+    """The bar without a total at the start of `text`, if it has values: others count anything."""
+    match = _ENDLESS_BAR.match(text) if "=" in text and "/" in text else None
+    if match is None:
+        return None
+    end = text.find("]", match.end() - 1) + 1
+    return ProgressBar((match["name"] or "").rstrip(":"), int(match["done"]), 0, end)
 
 
 def values_after_bar(bar: ProgressBar, text: str) -> list[tuple[str, float]]:
@@ -128,12 +146,21 @@ class TrainingBar:
         """Follow the bar; False if it is not the trainer's."""
         if not _counts_training(bar):
             return False
-        is_other = self.total not in (None, bar.total)
+        if not bar.total:
+            return self._follow_endless(bar)
+        is_other = bool(self.total) and self.total != bar.total
         if is_other and (self.done != self.total or bar.total in self._other_totals):
             if len(self._other_totals) < _MOST_TOTALS:
                 self._other_totals.add(bar.total)
             return False
         self.total, self.done = bar.total, bar.done
+        return True
+
+    def _follow_endless(self, bar: ProgressBar) -> bool:
+        """Follow a bar without a total, unless the trainer's has one that it has not passed."""
+        if self.total and bar.done <= self.total:
+            return False
+        self.total, self.done = self.total or 0, bar.done
         return True
 
 

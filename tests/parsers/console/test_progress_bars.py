@@ -126,6 +126,42 @@ def test_rewards_beside_a_bar_have_its_step(name: str) -> None:
     assert (read.steps("reward"), read.values("reward")) == ([10, 20], [1.5, 2.5])
 
 
+def drawn(*states: str) -> bytes:
+    """What tqdm draws, state by state, on one line."""
+    return "".join(f"\r{state}" for state in states).encode() + b"\n"
+
+
+RATE = "[00:10, 6515.70it/s"
+
+
+def test_a_bar_without_a_total_says_the_step() -> None:
+    """`tqdm()` of an endless loop: each value once, though `update` and `set_postfix` both draw."""
+    data = drawn(
+        f"128it {RATE}]", f"128it {RATE}, reward=1.5]", f"256it {RATE}, reward=1.5]",
+        f"256it {RATE}, reward=2.5]", f"Training: 384 steps {RATE}, reward=3.5, loss=0.1]",
+    )  # fmt: skip
+    read = parse_every_way(ConsoleParser, data)
+    assert (read.steps("reward"), read.values("reward")) == ([128, 256, 384], [1.5, 2.5, 3.5])
+    assert read.config == {}
+
+
+def test_a_bar_that_goes_beyond_its_total_goes_on() -> None:
+    """tqdm forgets a total that was passed: the last rollout ends after it."""
+    before = "100%|#########9| 59904/60000 [00:10<00:00, 6515.70it/s, reward=0.5]"
+    data = drawn(before, f"60032it {RATE}, reward=0.5]", f"60032it {RATE}, reward=0.625]")
+    read = parse_every_way(ConsoleParser, data)
+    assert (read.steps("reward"), read.values("reward")) == ([59904, 60032], [0.5, 0.625])
+    assert read.config == {"max_steps": 60000}
+
+
+def test_other_bars_without_a_total_count_something_else() -> None:
+    """One that loads data, and one inside the training's that has not passed its total."""
+    bar = "  1%|#         | 600/60000 [00:10<00:00, 6515.70it/s, reward=0.5]"
+    data = drawn(f"Loading: 12it {RATE}, loss=3]", f"13it {RATE}]", bar, f"7it {RATE}, reward=9]")
+    read = parse_every_way(ConsoleParser, data)
+    assert (read.steps("reward"), read.values("reward")) == ([600], [0.5])
+
+
 def test_a_training_may_call_its_values_as_it_likes() -> None:
     """`R=0.93`: drawn without a meaning, which a line of `[tags]` may give."""
     read = parse_every_way(ConsoleParser, bars("RL Training: |, R=0.9, U=19.1%", "RL Training: |"))
