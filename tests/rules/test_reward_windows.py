@@ -157,6 +157,17 @@ def test_flat_takes_three_measurements(rows: int, told: bool) -> None:
     assert (course.looks >= 3.0, course.flat) == (told, told)
 
 
+@pytest.mark.parametrize("each", [51, 80])
+def test_the_first_rows_of_many_episodes_count(each: int) -> None:
+    """Means of 100 episodes, most of them new, are not taken apart; the first row is the start."""
+    history = History()
+    course = RewardCourse(history, None, Sample("window", 100))
+    for row, reward in enumerate([3.0, 16.0, 22.0, 24.0, 26.0]):
+        history.push(row, reward)
+        course.add_reward(Mark(row, row, math.nan), int(LENGTH) * each * (row + 1), LENGTH)
+    assert course.first == [3.0, 16.0, 22.0, 24.0, 26.0]
+
+
 def kept(share: float, gain: float = 100.0, size: float = 1.0, rows: int = 60) -> RewardCourse:
     """A gain, half of which is lost for six updates, and of which a share is there in the end."""
     return drawn(

@@ -42,6 +42,7 @@ class RewardPoints:
         self.low, self.high, self.last = math.inf, -math.inf, math.nan
         self.changes = 0
         self.window = WindowMean(sample.episodes) if sample.kind == "window" else None
+        self.held: list[tuple[float, int, float]] = []
         self.count = EpisodeCount(sample.episodes)
         self.row_noise = RowNoise(NOISE_LAGS if sample.kind == "" else NOISE_LAGS[:1])
         self.spread = RowSpread()
@@ -65,6 +66,7 @@ class RewardPoints:
         other.row_blocks = self.row_blocks.copy() if self.row_blocks is not None else None
         other.window = self.window.copy() if self.window is not None else None
         other.row_noise, other.count = self.row_noise.copy(), self.count.copy()
+        other.held = self.held.copy()
         other.spread = self.spread.copy()
         return other
 
@@ -145,13 +147,37 @@ class RewardPoints:
             self._compare_with_window(steps)
         fresh = self._fresh(value, total)
         if self.blocks is None:
-            return [self._point_of_row(value)]
+            return [*self._points_of_held(episodes), self._point_of_row(value)]
+        self._hold(value, episodes)
         self.rows_per_window = self._rows_per_window(self.window_episodes)
         if not self.blocks.add(value if fresh is None else fresh, episodes):
             return []
+        self.held = []
         merged = self.blocks.merge_pairs()
         self.noise = self.blocks.noise()
         return None if merged else self.blocks.points(1)
+
+    def _hold(self, value: float, episodes: float) -> None:
+        """Keep the rows of the open block of a moving mean, if each has many new episodes."""
+        if self.window is None or episodes < FULL_ROW_EPISODES:
+            self.held = []
+        else:
+            self.held.append((value, self.rows, self.episodes))
+
+    def _points_of_held(self, episodes: float) -> list[RewardPoint]:
+        """The rows of a block that will not be filled: the mean is not taken apart after all.
+
+        The first row of eight environments tells what random actions get.
+        """
+        held, self.held = self.held, []
+        if episodes < FULL_ROW_EPISODES:
+            return []
+        now = self.rows, self.episodes
+        points = []
+        for value, self.rows, self.episodes in held:
+            points.append(self._point_of_row(value))
+        self.rows, self.episodes = now
+        return points
 
     def _point_of_row(self, value: float) -> RewardPoint:
         """A row that is a point by itself; a window that has not filled yet is noisier."""
