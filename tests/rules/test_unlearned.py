@@ -78,6 +78,38 @@ def test_a_reward_mostly_above_its_start_is_not_said_to_have_gained_nothing() ->
     assert found.severity == Severity.WATCH
 
 
+def level_at_end(reward: DrawnColumn, rows: int, sample: Sample | None = None) -> Severity:
+    """How severe the finding is at the end of a run of single rows."""
+    about = Profile("sb3", "on-policy", samples={} if sample is None else {"reward_mean": sample})
+    columns: DrawnColumns = {"reward_mean": reward, "n_episodes": lambda i: 9.0 * (i + 1)}
+    judge = judged(about, draw_rows(columns, rows))
+    judge.end_run()
+    (found,) = (f for f in judge.findings if f.rule == RULE and f.cleared is None)
+    return found.severity
+
+
+@pytest.mark.parametrize(("rows", "severity"), [(20, Severity.WATCH), (18, Severity.WARN)])
+def test_a_last_quarter_above_all_of_the_first_may_be_a_gain(rows: int, severity: Severity) -> None:
+    """Noise of unknown rows falls as a policy learns; six points beside six are told by ranks."""
+
+    def calms_down(i: int) -> float:
+        if i < rows - 7:
+            return [-1300.0, -900.0, -1700.0, -600.0][i % 4]
+        return -450.0 - 100.0 * (i % 2)
+
+    assert level_at_end(calms_down, rows) == severity
+
+
+@pytest.mark.parametrize(("rows", "severity"), [(15, Severity.WATCH), (14, Severity.WARN)])
+def test_two_first_rows_below_all_others_may_be_a_gain(rows: int, severity: Severity) -> None:
+    """A noisy reward that was learned at once: one run in a hundred begins so by chance."""
+
+    def at_once(i: int) -> float:
+        return [3.0, 11.0][i] if i < 2 else [45.0, 20.0, 36.0, 24.0, 52.0][i % 5]
+
+    assert level_at_end(at_once, rows, Sample("update")) == severity
+
+
 def wrong_way(reward: DrawnColumn, sample: Sample) -> str:
     """What is said of a reward below its start, of one episode an update."""
     columns: DrawnColumns = {**course(reward), "ep_len": 1000.0}

@@ -10,6 +10,7 @@ from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import FALLEN, UNLEARNED, RewardCourse
 from ppo_top.rules.engine.reward.measures import GAIN_NOISE, MIN_POINTS
+from ppo_top.rules.engine.reward.ranks import left_its_start, rose_at_once
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
@@ -83,6 +84,8 @@ def _may_have_gained(reward: RewardCourse, limits: RuleLimits) -> bool:
     may be by chance, but to say that nothing was gained would be wrong.
     """
     if reward.climbs_by_rank and reward.smooth > reward.baseline:
+        return True
+    if left_its_start(reward, limits) or rose_at_once(reward, limits):
         return True
     span = reward.history.high - reward.history.low
     near_sure = reward.gain > limits["above_noise"] * reward.sd
@@ -276,6 +279,10 @@ RULES = (
             "above": 0.75,
             "above_near": 0.65,
             "above_noise": 2.5,
+            "apart_points": 6,
+            "rank_points": 15,
+            "rank_overlap": 2.0,
+            "rank_kept": 0.5,
             "end_points": 6,
             "end_episodes": 60,
             "paste_rows": 12,
