@@ -548,6 +548,9 @@ def test_a_discount_that_is_stated_and_usual_is_no_cause(gamma: float | None, fi
     assert any("discount" in cause for cause in causes) is (gamma is None)
 
 
+CONVERGED = "converged: the policy is certain of what it has learned"
+
+
 @pytest.mark.parametrize(
     ("after", "rate", "converged"),
     [(30.0, 3e-4, True), (-30.0, 3e-4, False), (30.0, 0.5, False)],
@@ -564,7 +567,23 @@ def test_a_policy_that_is_certain_of_a_better_way_has_converged(
         "lr": rate,
     }
     causes = opened(judged(columns, 60), "entropy-collapsed").causes
-    assert ("converged: the policy is certain of what it has learned" in causes) is converged
+    assert (CONVERGED in causes) is converged
+
+
+@pytest.mark.parametrize(("rows", "converged"), [(79, True), (84, False)])
+def test_a_policy_has_not_converged_once_its_gain_is_lost(rows: int, converged: bool) -> None:
+    """What a diagnosis takes over was said while the gain was kept; it falls again at row 80."""
+
+    def falls_again(i: int) -> float:
+        return (60.0 if 60 <= i < 64 or i >= 80 else 20.0 + 440.0 * min(1.0, i / 30)) + jitter(i, 4)
+
+    columns: DrawnColumns = {
+        **CTRL_COLUMNS, "entropy": lambda i: 0.69 * 0.9**i + 0.002,
+        "reward_mean": falls_again, "ep_len": 50.0,
+    }  # fmt: skip
+    judge = judged(columns, rows)
+    assert CONVERGED in opened(judge, "entropy-collapsed").causes
+    assert (CONVERGED in opened(judge, "premature-convergence").causes) is converged
 
 
 @pytest.mark.parametrize(("rule", "because"), [

@@ -19,6 +19,7 @@ from ppo_top.catalogue.causes import (
     cause_counts,
     known_causes,
 )
+from ppo_top.model import Finding
 from ppo_top.rules.advice.contradictions import without_opposites
 from ppo_top.rules.advice.symptoms import facts_seen
 from ppo_top.rules.engine.judged_run import JudgedRun
@@ -122,6 +123,14 @@ def likely_causes(run: JudgedRun, rule: str) -> tuple[list[CauseText], str]:
     close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)
     looks = (text.look for text in texts[:2] if text.look)
     return texts, next(looks, "") if close else ""
+
+
+def excuse_is_over(run: JudgedRun, finding: Finding) -> bool:
+    """Whether a finding was said to need be no fault, and what that rested on holds no longer."""
+    harmless = known_causes().harmless.get(finding.rule)
+    if harmless is None or harmless.sentence not in finding.causes:
+        return False
+    return not symptoms_of(run).get(harmless.when)
 
 
 def _first_named(scores: Mapping[str, float], symptoms: Mapping[str, bool], rule: str) -> str:
