@@ -478,3 +478,17 @@ def test_zeros_that_stand_for_no_update_are_as_good_as_none(late_entropy: float)
 
     assert findings_with(0.0) == findings_with(None)
     assert ("entropy-collapsed" in rules_found(findings_with(0.0))) is (late_entropy == 0.01)
+
+
+@pytest.mark.parametrize(("kind", "lucky", "fell"), [("", 3, 0), ("", 4, 1), ("update", 3, 1)])
+def test_a_few_lucky_episodes_are_no_gain_that_could_be_lost(
+    kind: str, lucky: int, fell: int
+) -> None:
+    """A row of unknown kind may be a single episode; a mean of many that rises so has risen."""
+
+    def reward(i: int) -> float:
+        return (11.0 if 12 <= i < 12 + lucky else 0.0) + jitter(i, 1.5)
+
+    about = profile()._replace(samples={"reward_mean": Sample(kind)})
+    judge = judged(about, draw_rows({"reward_mean": reward, "critic_loss": 1.0}, 30))
+    assert sum(each.rule == "reward-crash" for each in judge.findings) == fell

@@ -47,7 +47,7 @@ def fell_back(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         run.memos["reward-crash"] = _blocks(reward)  # what its means show is over
         return RESOLVED
     value, lost, in_noise = reward.history.last, reward.lost_share, reward.depth / reward.sd
-    if best_was_random(run, reward):
+    if best_was_random(run, reward) or _was_luck(reward, limits):
         return borderline(value)
     message = _fell(run, reward.best, reward.smooth, lost)
     if reward.low_points and lost > limits["warn"]:
@@ -125,6 +125,17 @@ def best_was_random(run: JudgedRun, reward: RewardCourse) -> bool:
     return reward.best_row < began + reward.source.rows_per_window
 
 
+def _was_luck(reward: RewardCourse, limits: RuleLimits) -> bool:
+    """Whether hardly a row ever held half of the gain: two lucky episodes lift their median.
+
+    Of rows of unknown kind, each of which may be a single episode.
+    """
+    if reward.source.sample.kind or reward.points > len(reward.levels):
+        return False
+    half = reward.baseline + 0.5 * reward.gain
+    return sum(level > half for level in reward.levels) < limits["held_points"]
+
+
 def _fell_too_far(run: JudgedRun, lost: float, limits: RuleLimits) -> bool:
     """Whether far more is lost than was gained: below the start, as learners from a buffer are."""
     return run.family not in POLICY_GRADIENT and lost > limits["beyond"]
@@ -173,6 +184,7 @@ RULES = (
             "clear": 0.15,
             "warn": 0.5,
             "rating": 50.0,
+            "held_points": 4,
             "drawdowns": 1.3,
             "beyond": 2.0,
             "crit": 0.6,
