@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import pytest
 
-from ppo_top.model import ConfigValue, Mark, Profile, Sample, Severity
+from ppo_top.model import ConfigValue, Mark, Profile, Row, Sample, Severity
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.reward.course import EVALUATED
 from ppo_top.rules.judge import Judge
@@ -166,6 +167,19 @@ def test_a_log_that_begins_late_is_of_a_resumed_run(first: float, resumed: bool)
     for row in draw_rows({"lr": 1.0}, 3):
         step = int(1000 * (first + row.mark.row))
         run.add_row(row._replace(mark=Mark(row.mark.row, step, row.mark.time)))
+    assert run.resumed is resumed
+
+
+@pytest.mark.parametrize(
+    ("steps", "resumed"),
+    [((80, 81, 161), False), ((80, 81, 85), False), ((80, 81, 84), True),
+     ((80, *range(81, 89), 161), False), ((80, *range(81, 90), 161), True)],
+)  # fmt: skip
+def test_an_episode_of_one_step_makes_no_resumed_run(steps: Sequence[int], resumed: bool) -> None:
+    """Where each row is an episode, the first ten rows tell how long one takes."""
+    run = JudgedRun(profile())
+    for row, step in enumerate(steps):
+        run.add_row(Row(Mark(row, step, 1e9 + row), {"reward_mean": 1.0}))
     assert run.resumed is resumed
 
 

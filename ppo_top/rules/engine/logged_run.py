@@ -19,7 +19,7 @@ from ppo_top.rules.engine.history import BlockPosition, History
 from ppo_top.rules.engine.reward.course import RewardCourse
 from ppo_top.rules.engine.stand_in_zeros import may_hold_stand_ins, without_stand_ins
 from ppo_top.rules.engine.terms import LLM_FAMILIES
-from ppo_top.rules.engine.update_steps import UpdateSteps
+from ppo_top.rules.engine.update_steps import RESUMED_BY_ROWS, UpdateSteps, begins_within
 
 SELF_PLAY_MEASURES = ("elo", "eval_win_rate")
 """Metrics that serve as the reward in self-play, where rewards and wins need not increase."""
@@ -56,9 +56,6 @@ TRAINING_LOSSES = (*ACTOR_LOSSES, *CRITIC_LOSSES)
 
 UPDATE_METRICS = (*TRAINING_LOSSES, "approx_kl", "clip_fraction")
 """Metrics of updates: where one of them is logged, something is trained."""
-
-RESUMED_AFTER_ROWS = 20
-"""A log that begins more than this many updates' steps above 0 is that of a resumed run."""
 
 MAX_ABS_VALUE = 1e60
 """Larger values are clipped to this, so that squares and products stay finite."""
@@ -184,11 +181,10 @@ class LoggedRun:
 
     def _begin_row(self, mark: Mark) -> None:
         """Go to the next row; the second one tells whether the log begins within a training."""
-        if self.updates == 1:
-            first, rows = self.mark.step, RESUMED_AFTER_ROWS * (mark.step - self.mark.step)
-            logged = self.profile.first_step
+        if self.updates == 1 or (self.resumed and self.updates < RESUMED_BY_ROWS):
+            first, logged = self.start_step or self.first_step, self.profile.first_step
             begun = first if self.segment or logged is None else min(first, logged)
-            self.resumed = begun > rows > 0
+            self.resumed = begins_within(begun, mark.step - self.mark.step)
         self.previous, self.mark = self.mark, mark
         self.updates += 1
         if self.updates > 1:

@@ -14,6 +14,18 @@ LOSSES = "losses"
 USUAL_EPOCHS = 10.0
 """SB3's default of `n_epochs` for PPO."""
 
+RESUMED_AFTER_ROWS = 20
+"""A log that begins more than this many updates' steps above 0 is that of a resumed run."""
+
+RESUMED_BY_ROWS = 10
+"""Until there are so many rows, one that takes longer tells that it is not: where each row is an
+episode, the second may last a single step."""
+
+
+def begins_within(begun: int, steps: int) -> bool:
+    """Whether a log that begins at a step does so within a training of so many steps a row."""
+    return begun > RESUMED_AFTER_ROWS * steps > 0
+
 
 class UpdateSteps:
     """The environment steps of the newest update: `each`, 0 while unknown.
