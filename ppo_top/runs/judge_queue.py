@@ -66,7 +66,7 @@ class JudgeQueue:
         True if nothing is left to judge for now. Without a budget it waits for the workers, too,
         unless there is more to read meanwhile.
         """
-        self._note_silent_runs()
+        self.note_silent_runs()
         done = self._judge_here(budget, first)
         while self._is_waiting and budget is None and not self.reader_has_more:
             assert self.workers is not None
@@ -132,15 +132,20 @@ class JudgeQueue:
         silent_s = time.time() - run.last_change
         return run.can_be_sent and (self.reports is not None or silent_s > MIN_SILENT_S)
 
-    def _note_silent_runs(self) -> None:
-        """Now and then find the runs that ended without saying so."""
+    def note_silent_runs(self) -> bool:
+        """Now and then find the runs that ended without saying so; whether there is one to judge.
+
+        Where no log grows any more, nothing else shows it.
+        """
         now = time.monotonic()
         if now < self._next_look_at_ends:
-            return
+            return False
         self._next_look_at_ends = now + LOOK_AT_ENDS_S
-        for run in self._runs.values():
-            if run.judged and not run.is_over and has_ended(run, self._ended):
-                run.mark_over()
+        judged = (run for run in self._runs.values() if run.judged and not run.is_over)
+        over = [run for run in judged if has_ended(run, self._ended)]
+        for run in over:
+            run.mark_over()
+        return bool(over)
 
     def _runs_to_judge(self, first: str | None) -> list[Run]:
         """The runs to judge now, `first` before all, then those with most to judge.

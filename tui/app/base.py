@@ -259,8 +259,10 @@ class BaseApp(DrawingApp):
             self._judge_or_yield()
 
     def _check_states(self) -> None:
-        """Redraw if the clock changed a state; clear old toasts; look for checkpoints."""
+        """What the clock alone changes: a run is over, another state, an old toast, checkpoints."""
         self.checkpoint_lister.look()
+        if self.ui_state.session.queue.note_silent_runs():
+            self._judge_or_yield()
         if self._read_to_end and self.ui_state.siblings.update(self.ui_state.session):
             self.draw()
         if self.ui_state.toast and time.monotonic() - self._toast_time > TOAST_S:
