@@ -102,9 +102,7 @@ class RunView(NamedTuple):
     @property
     def outside_words(self) -> str:
         """Which values are out of their range in a run without a finding that says more."""
-        if self.verdict.is_trouble or not self.watched:
-            return ""
-        return f"{names([row.label for row in self.watched])} out of range"
+        return "" if self.verdict.is_trouble else _outside_words(self.watched)
 
 
 def make_run_view(
@@ -168,10 +166,15 @@ def verdict(run: Run, row: int | None = None) -> Verdict:
     return Verdict.WARMING_UP if is_young else Verdict.HEALTHY
 
 
-def watches_a_value(run: Run, row: int | None = None) -> bool:
-    """Whether a value is out of its range without a finding, at a row (None: at the end)."""
+def outside_words(run: Run, row: int | None = None) -> str:
+    """Which values are out of their range without a finding, at a row (None: at the end)."""
     at = len(run.timeline) - 1 if row is None else row
-    return bool(_watched(make_check_rows(run, at, open_findings(run, max(at, 0)))))
+    return _outside_words(_watched(make_check_rows(run, at, open_findings(run, max(at, 0)))))
+
+
+def _outside_words(rows: Iterable[CheckRow]) -> str:
+    labels = [row.label for row in rows]
+    return f"{names(labels)} out of range" if labels else ""
 
 
 def _watched(rows: Iterable[CheckRow]) -> list[CheckRow]:

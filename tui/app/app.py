@@ -18,7 +18,7 @@ from ppo_top.tui.app.clipboard import MAX_BYTES, copy_sequence
 from ppo_top.tui.app.screen import KeyPressed, MainScreen
 from ppo_top.tui.graphics.theme import THEMES
 from ppo_top.tui.state.actions import Actions
-from ppo_top.tui.state.keys import BINDING_BY_KEY, KEYS
+from ppo_top.tui.state.keys import BINDING_BY_KEY, KEYS, NEEDING_A_RUN
 from ppo_top.tui.state.line_input import KeyChoice, KeyRepeat
 from ppo_top.tui.state.remembered_view import RememberedView
 
@@ -69,6 +69,9 @@ class PpoTop(BaseApp):
 
     def perform_action(self, action: str, times: int = 1) -> None:
         """Run an action of the key table."""
+        if action in NEEDING_A_RUN and self.ui_state.run is None and not self.ui_state.overlay:
+            self.show_toast("No run yet")
+            return
         before = self.ui_state.toast
         own = getattr(self, f"do_{action}", None)
         act = own or getattr(self.actions, f"do_{action}")

@@ -17,7 +17,7 @@ from ppo_top.tui.app.input_priority import InputPriority
 from ppo_top.tui.app.nothing_found import first_reasons
 from ppo_top.tui.app.reader_thread import ReaderThread
 from ppo_top.tui.draw.error_box import draw_error_screen
-from ppo_top.tui.draw.layout import draw_main_screen
+from ppo_top.tui.draw.layout import draw_main_screen, hideable_sections
 from ppo_top.tui.draw.overlays import OVERLAY_FRAME_LINES, draw_screen
 from ppo_top.tui.graphics.theme import THEMES, choose_theme
 from ppo_top.tui.state.autoplay import Playback
@@ -106,6 +106,9 @@ class DrawingApp(App[int]):
         begin = time.thread_time()
         self.ui_state.allow_stale = allow_stale
         self.ui_state.page_lines = max(1, size.height - OVERLAY_FRAME_LINES)
+        self.ui_state.hideable_sections = hideable_sections(
+            len(self.ui_state.session.runs), size.width, size.height
+        )
         block = self._draw_screen(size.width, size.height)
         self.ui_state.allow_stale = False
         self.click_regions = block.click_regions

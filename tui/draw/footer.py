@@ -51,6 +51,7 @@ FOOTERS = {
         "back": "back",
         "up": "scroll",
         "page_down": "page",
+        "latest": "newest",
         "filter": "search",
         "go_to_error": "error",
         "help": "help",

@@ -35,7 +35,7 @@ from ppo_top.tui.graphics.styled_text import (
     width,
     wrap,
 )
-from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
+from ppo_top.tui.state.snapshot import SECTIONS, ScreenBlock, Snapshot
 from ppo_top.views.run_view import RunView
 
 MAX_STATUS_LINES = 5
@@ -63,7 +63,7 @@ def draw_main_screen(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
         block = _with_footer(snap, cells, rows, _run_table(snap, cells, rows - 2))
     elif snap.view is None:
         block = _with_footer(snap, cells, rows, _waiting(snap, cells, rows - 2))
-    elif cells < MIN_FULL_SIZE[0] or rows < MIN_FULL_SIZE[1]:
+    elif not _is_full(cells, rows):
         block = _side_pane(snap, snap.view, cells, rows)
     else:
         block = _with_footer(snap, cells, rows, _full(snap, snap.view, cells, rows))
@@ -79,9 +79,20 @@ def printable_line(row: StyledLine, snap: Snapshot) -> StyledLine:
 
 def has_sidebar(snap: Snapshot, cells: int, rows: int) -> bool:
     """Whether the run list is shown next to the selected run."""
-    if "runs" in snap.hidden_sections or cells < MIN_SIDEBAR_SIZE[0] or rows < MIN_SIDEBAR_SIZE[1]:
-        return False
-    return snap.counts.total > 1
+    hideable = hideable_sections(snap.counts.total, cells, rows)
+    return "runs" in hideable - snap.hidden_sections
+
+
+def hideable_sections(runs: int, cells: int, rows: int) -> frozenset[str]:
+    """The sections that a screen of this size shows of so many runs, unless they are hidden."""
+    found = set(SECTIONS) - {"runs"} if _is_full(cells, rows) else set()
+    if runs > 1 and cells >= MIN_SIDEBAR_SIZE[0] and rows >= MIN_SIDEBAR_SIZE[1]:
+        found.add("runs")
+    return frozenset(found)
+
+
+def _is_full(cells: int, rows: int) -> bool:
+    return cells >= MIN_FULL_SIZE[0] and rows >= MIN_FULL_SIZE[1]
 
 
 # --- from small to large ---------------------------------------------------------------------

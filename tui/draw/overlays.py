@@ -66,7 +66,7 @@ def _without_error(ui: UiState, snap: Snapshot, cells: int, rows: int) -> Screen
         body = TEXT_OVERLAYS[ui.overlay](ui, snap, cells - 2)
         height = rows - OVERLAY_FRAME_LINES
         start = ui.scroll
-        if ui.overlay == "console" and start == 0:
+        if ui.overlay == "console" and ui.follow_choice:
             start = console_start(body, height)
         if ui.overlay == "findings" and ui.follow_choice:
             start = chosen_start(body, start, height)

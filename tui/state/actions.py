@@ -11,7 +11,11 @@ from ppo_top.tui.state.choice_actions import ChoiceActions
 from ppo_top.tui.state.cursor import find_row
 from ppo_top.tui.state.line_input import LineInput
 from ppo_top.tui.state.replay_time import detection_text
-from ppo_top.tui.state.ui_state import CHART_OVERLAYS, SECTIONS
+from ppo_top.tui.state.snapshot import SECTIONS
+from ppo_top.tui.state.ui_state import CHART_OVERLAYS
+
+END_OF_TEXT = 1_000_000_000
+"""A line after that of any text: what is drawn goes back to the last page."""
 
 
 class Actions(ChoiceActions):
@@ -38,7 +42,7 @@ class Actions(ChoiceActions):
         ui = self.ui_state
         if self._in_list:
             ui.chosen_by_user = True
-            if not ui.run_list.unfold(ui.session, ui.clock(), ui.chosen_run_id):
+            if not self._unfold():
                 ui.focus = "values"
             return
         if ui.overlay in ("", "explain", "compare"):
@@ -50,7 +54,7 @@ class Actions(ChoiceActions):
         ui = self.ui_state
         if ui.overlay:
             ui.overlay = ui.overlays_below.pop() if ui.overlays_below else ""
-            ui.scroll = 0
+            ui.scroll, ui.follow_choice = 0, True
             ui.search.start("")
         elif ui.focus == "runs":
             ui.focus = "values"
@@ -70,8 +74,8 @@ class Actions(ChoiceActions):
         ui.search.follow = False
         if ui.overlay == "findings" and self._move_finding_choice(by):
             return
-        if ui.overlay and ui.overlay not in CHART_OVERLAYS and ui.overlay != "explain":
-            ui.scroll = max(0, ui.scroll + by)
+        if self._in_text and ui.overlay != "explain":
+            self._scroll_text(ui.scroll + by)
         elif ui.focus == "runs":
             ui.move_run_choice(by)
         else:
@@ -96,13 +100,18 @@ class Actions(ChoiceActions):
 
     def _page(self, by: int) -> None:
         ui = self.ui_state
-        ui.follow_choice = ui.search.follow = False
         if self._in_list:
             ui.move_run_choice(by * ui.page_lines)
+        elif ui.overlay:
+            self._scroll_text(ui.scroll + by * ui.page_lines)
         else:
-            ui.scroll = max(0, ui.scroll + (by * ui.page_lines if ui.overlay else by))
-            if not ui.overlay:
-                ui.scroll = min(ui.scroll, len(ui.selectable_concepts()) // 4)
+            ui.scroll = max(0, min(ui.scroll + by, len(ui.selectable_concepts()) // 4))
+
+    def _scroll_text(self, line: int) -> None:
+        """Show a text from a line on, or its end, and leave it there."""
+        ui = self.ui_state
+        ui.follow_choice = ui.search.follow = False
+        ui.scroll = max(0, line)
 
     do_page_up = partialmethod(_page, -1)
     do_page_down = partialmethod(_page, 1)
@@ -110,29 +119,14 @@ class Actions(ChoiceActions):
     def do_switch_focus(self) -> None:
         self.ui_state.focus = "values" if self.ui_state.focus == "runs" else "runs"
 
-    def _step_run(self, by: int) -> None:
-        ui, before = self.ui_state, self.ui_state.chosen_run_id
-        ui.move_run_choice(by)
-        if ui.chosen_run_id == before:
-            ui.toast = "This is the last run" if by > 0 else "This is the first run"
-
-    do_previous_run = partialmethod(_step_run, -1)
-    do_next_run = partialmethod(_step_run, 1)
-
-    def do_fold(self) -> None:
-        runs = self.ui_state.run_list
-        runs.fold_seeds = not runs.fold_seeds
-        self.ui_state.toast = f"Seed groups {'folded' if runs.fold_seeds else 'unfolded'}"
-
-    def do_sort(self) -> None:
-        runs = self.ui_state.run_list
-        runs.next_order()
-        self.ui_state.toast = f"Runs by {runs.order}"
-
     def _toggle(self, section: str) -> None:
         ui = self.ui_state
         if ui.overlay:
             ui.toast = f"{SECTIONS[section]}: on the main page only (Esc)"
+            return
+        if section not in ui.hideable_sections:
+            why = "not shown here; Tab shows it" if section == "runs" else "not hidden at this size"
+            ui.toast = f"{SECTIONS[section]}: {why}"
             return
         ui.hidden_sections = ui.hidden_sections ^ {section}
         key = list(SECTIONS).index(section) + 1
@@ -201,6 +195,8 @@ class Actions(ChoiceActions):
         ui = self.ui_state
         if self._in_list:
             ui.move_run_choice(-len(ui.session.runs))
+        elif self._in_text:
+            self._scroll_text(0)
         elif ui.run is not None and len(ui.run.timeline):
             ui.cursor.go_to(ui.run.timeline, 0)
 
@@ -208,7 +204,10 @@ class Actions(ChoiceActions):
         ui = self.ui_state
         if self._in_list:
             ui.move_run_choice(len(ui.session.runs))
+        elif self._in_text and ui.overlay != "console":
+            self._scroll_text(END_OF_TEXT)
         elif ui.run is not None:
+            ui.follow_choice = True
             ui.cursor.go_to(ui.run.timeline, None)
 
     def do_jump(self) -> None:
@@ -262,10 +261,18 @@ class Actions(ChoiceActions):
     do_zoom_out = partialmethod(zoom_rows, -1)
 
     def do_left(self, times: int = 1) -> None:
-        self._chart_cursor(-times)
+        """Move the cursor; in the run list, where there is none, fold a group."""
+        if self._in_list:
+            self._fold()
+        else:
+            self._chart_cursor(-times)
 
     def do_right(self, times: int = 1) -> None:
-        self._chart_cursor(times)
+        """Move the cursor; in the run list unfold a group."""
+        if self._in_list:
+            self._unfold()
+        else:
+            self._chart_cursor(times)
 
     def _chart_cursor(self, by: int) -> None:
         """Move the chart's cursor; without a chart, the timeline's."""

@@ -1,7 +1,8 @@
-"""What the keys do that filter, search, pin and mark: `do_<action>`, as in `Actions`."""
+"""What the keys do that choose, filter, fold, search and pin: `do_<action>`, as in `Actions`."""
 
 from __future__ import annotations
 
+from functools import partialmethod
 from pathlib import Path
 
 from ppo_top.runs.rows.track import Track
@@ -18,10 +19,15 @@ class ChoiceActions:
     def __init__(self, ui: UiState) -> None:
         self.ui_state = ui
 
+    @property
+    def _in_text(self) -> bool:
+        """Whether the keys move in a text that is shown over the run."""
+        return bool(self.ui_state.overlay) and self.ui_state.overlay not in CHART_OVERLAYS
+
     def do_filter(self) -> None:
         """Filter the runs, or the metrics of a single one and of a chart; search in a text."""
         ui = self.ui_state
-        if ui.overlay and ui.overlay not in CHART_OVERLAYS:
+        if self._in_text:
             self._search_text()
         elif not ui.overlay and (ui.focus == "runs" or len(ui.session.runs) > 1):
             self._filter_runs()
@@ -99,6 +105,36 @@ class ChoiceActions:
             if ui.overlay != "console":
                 ui.open_overlay("console")
             ui.search.start_errors()
+
+    def _step_run(self, by: int) -> None:
+        ui, before = self.ui_state, self.ui_state.chosen_run_id
+        ui.move_run_choice(by)
+        if ui.chosen_run_id == before:
+            ui.toast = "This is the last run" if by > 0 else "This is the first run"
+
+    do_previous_run = partialmethod(_step_run, -1)
+    do_next_run = partialmethod(_step_run, 1)
+
+    def do_fold(self) -> None:
+        runs = self.ui_state.run_list
+        runs.fold_seeds = not runs.fold_seeds
+        self.ui_state.toast = f"Seed groups {'folded' if runs.fold_seeds else 'unfolded'}"
+
+    def _unfold(self) -> bool:
+        """Unfold the seed group that is chosen in the list; False if it is none."""
+        ui = self.ui_state
+        return ui.run_list.unfold(ui.session, ui.clock(), ui.chosen_run_id)
+
+    def _fold(self) -> None:
+        """Fold the seed group of the run that is chosen in the list."""
+        ui = self.ui_state
+        if first := ui.run_list.fold(ui.session, ui.clock(), ui.chosen_run_id):
+            ui.choose_run(first)
+
+    def do_sort(self) -> None:
+        runs = self.ui_state.run_list
+        runs.next_order()
+        self.ui_state.toast = f"Runs by {runs.order}"
 
     def do_mark(self) -> None:
         """Choose the selected run for comparing, or no longer."""

@@ -68,13 +68,13 @@ KEYS: tuple[Key, ...] = (
     Key(("space",), "space", "pause", TIME, "Play or pause", "play"),
     Key(("greater_than_sign",), ">", "faster", TIME, "Play faster"),
     Key(("less_than_sign",), "<", "slower", TIME, "Play slower"),
-    Key(("home",), "Home", "first", TIME, "First update (in the run list: first run)"),
+    Key(("home",), "Home", "first", TIME, "First update (in a list or a text: its beginning)"),
     Key(
         ("end", "G", "upper_g"),
         "End",
         "latest",
         TIME,
-        "Latest update, live (in the run list: last run)",
+        "Latest update, live (in a list or a text: its end)",
         "latest",
     ),
     Key(("g",), "g", "jump", TIME, "Go to a step or a percentage"),
@@ -104,8 +104,8 @@ KEYS: tuple[Key, ...] = (
     Key(("o",), "o", "zoom_out", VIEW, "All charts: more steps (wheel)"),
     Key(("w",), "w", "write", VIEW, "Chart: write its series to a CSV file (not where logs are)"),
     Key(("y",), "y", "copy", VIEW, "Chart: copy its series to the clipboard (OSC 52)"),
-    Key(("left",), "←", "left", VIEW, "Chart: cursor left"),
-    Key(("right",), "→", "right", VIEW, "Chart: cursor right"),
+    Key(("left",), "←", "left", VIEW, "Chart: cursor left (in the run list: fold seeds)"),
+    Key(("right",), "→", "right", VIEW, "Chart: cursor right (in the run list: unfold)"),
     Key(("s",), "s", "stack", VIEW, "Chart: stack related ones, shared cursor"),
     Key(("a",), "a", "acknowledge", FINDINGS, "Acknowledge the finding, with a reason"),
     Key(("m",), "m", "mute", FINDINGS, "Mute the finding's rule for this run"),
@@ -115,5 +115,8 @@ KEYS: tuple[Key, ...] = (
     Key(("ctrl+p", "colon"), "Ctrl+P", "palette", PROGRAM, "Command palette"),
     Key(("ctrl+z",), "Ctrl+Z", "suspend", PROGRAM, "Suspend (fg resumes)"),
 )
+
+NEEDING_A_RUN = frozenset(key.action for key in KEYS if key.group in (VIEW, TIME, FINDINGS))
+"""The actions that have nothing to do before there is a run."""
 
 BINDING_BY_KEY: dict[str, Key] = {name: key for key in KEYS for name in key.keys}

@@ -17,7 +17,8 @@ from ppo_top.files.mirrors import shown_path
 from ppo_top.paths import lies_among, make_own_directory, state_directory
 from ppo_top.tui.state.chart_options import CHART_AXES, SMOOTHINGS
 from ppo_top.tui.state.run_list import RUN_ORDERS
-from ppo_top.tui.state.ui_state import SECTIONS, UiState
+from ppo_top.tui.state.snapshot import SECTIONS
+from ppo_top.tui.state.ui_state import UiState
 
 VIEWS_FILE = "views.json"
 MAX_VIEWS = 200

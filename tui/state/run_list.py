@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,6 @@ from ppo_top.model import (
     State,
     Status,
     Verdict,
-    count_verdicts,
     worst_first,
 )
 from ppo_top.model.named_tuple import NamedTuple
@@ -26,8 +24,8 @@ from ppo_top.runs.session import Session
 from ppo_top.text.format import format_metric_value
 from ppo_top.text.format import steps as step_text
 from ppo_top.tui.state.replay_time import state_at
-from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
-from ppo_top.views.run_view import verdict, watches_a_value
+from ppo_top.tui.state.snapshot import RunListEntry
+from ppo_top.views.run_view import outside_words, verdict
 from ppo_top.views.seed_groups import RunTraits, group_seeds, run_traits
 from ppo_top.views.siblings import BelowSiblings
 
@@ -75,13 +73,18 @@ class ListedRun:
     step: str = ""
     copy_of: str = ""
     last_step: int = 0
-    watches: bool = False
-    """Whether a value is out of its range in a run without a finding that says more."""
+    outside: str = ""
+    """Which values are out of their range in a run without a finding that says more."""
 
     @property
     def mark(self) -> Status:
         """The mark that stands over the run when it is selected."""
-        return self.verdict.mark(self.state, watches=self.watches)
+        return self.verdict.mark(self.state, watches=bool(self.outside))
+
+    @property
+    def finding(self) -> str:
+        """The worst finding, else what the mark stands for without one."""
+        return self.worst.title or self.outside
 
     @property
     def news(self) -> RunNews:
@@ -93,9 +96,7 @@ class ListedRun:
 
         The word of a severity stands for that alone.
         """
-        text = (
-            f"{self.name} {self.path} {self.verdict} {self.state.value} {self.worst.title}".lower()
-        )
+        text = f"{self.name} {self.path} {self.verdict} {self.state.value} {self.finding}".lower()
         text += " copy" if self.copy_of else ""
         severities = {self.verdict.value, self.mark.value}
 
@@ -158,9 +159,7 @@ class RunList:
             step=step_at(run, row),
             copy_of=run.copy_of,
             last_step=run.timeline.steps[-1] if len(run.timeline) else 0,
-            watches=kept[3].watches
-            if kept is not None and is_same
-            else not known.is_trouble and watches_a_value(run, row),
+            outside=kept[3].outside if kept is not None and is_same else _outside(run, row, known),
         )
         self._cache[run.id] = (run.version, row, now, made)
         return made
@@ -214,7 +213,7 @@ class RunList:
         changed = self.seen.get(listed.id, listed.news) != listed.news and listed.id != chosen
         entry = _entry(listed)._replace(changed=changed, marked=listed.id in self.marked)
         below = self.below_siblings_of(listed.id)
-        if entry.finding or below is None:
+        if listed.worst.title or below is None:
             return entry
         return entry._replace(finding=below.title, since=step_text(below.since, axis=below.axis))
 
@@ -272,6 +271,20 @@ class RunList:
                 return True
         return False
 
+    def fold(self, session: Session, now: float, chosen: str) -> str:
+        """Fold the group of a run, if it is unfolded; the run that then stands for it."""
+        groups = self.group_by_experiment(self.filtered(self.listed_runs(session, now)))
+        for name, (first, *others) in groups.items():
+            opened = name in self.unfolded or chosen != first.id
+            if others and opened and any(each.id == chosen for each in (first, *others)):
+                self.unfolded.discard(name)
+                return first.id
+        return ""
+
+
+def _outside(run: Run, row: int | None, known: Verdict) -> str:
+    return "" if known.is_trouble else outside_words(run, row)
+
 
 def reward_at(run: Run, row: int | None) -> str:
     """The reward of a run at a row, or an empty string."""
@@ -297,7 +310,7 @@ def _entry(listed: ListedRun) -> RunListEntry:
         listed.verdict,
         listed.mark,
         listed.state,
-        finding=listed.worst.title,
+        finding=listed.finding,
         since=listed.worst.since,
         reward=listed.reward,
         step=listed.step,
@@ -307,7 +320,7 @@ def _entry(listed: ListedRun) -> RunListEntry:
 
 def _rank(listed: ListedRun) -> RunRank:
     when, name = listed.last_change, listed.name
-    return worst_first(listed.verdict, listed.state, when, name, watches=listed.watches)
+    return worst_first(listed.verdict, listed.state, when, name, watches=bool(listed.outside))
 
 
 def _in_name_order(listed: ListedRun) -> list[tuple[int, str]]:
@@ -323,22 +336,6 @@ ORDER_KEYS: dict[str, Callable[[ListedRun], Any]] = {
     "step": lambda listed: -listed.last_step,
 }
 """Order -> sort key; runs that are equal stay in the order of severity."""
-
-
-def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
-    """The number of runs by state and verdict."""
-    states = Counter(each.state for each in every)
-    return RunCounts(
-        live=states[State.LIVE],
-        stalled=states[State.STALLED],
-        finished=states[State.FINISHED],
-        died=states[State.DIED],
-        ended=states[State.ENDED],
-        total=len(every),
-        shown=shown,
-        starting=states[State.STARTING],
-        verdicts=count_verdicts(each.verdict for each in every),
-    )
 
 
 def default_run(every: list[ListedRun]) -> ListedRun | None:

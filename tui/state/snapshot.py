@@ -87,6 +87,15 @@ class PlaybackState(NamedTuple):
     one_by_one: bool = False
 
 
+SECTIONS = {
+    "runs": "Run list",
+    "finding": "Verdict",
+    "values": "Crucial values",
+    "panels": "Charts",
+}
+"""Sections of the main page that can be hidden, as they are called."""
+
+
 class LoadingProgress(NamedTuple):
     """Bytes read so far, and how many runs are judged."""
 

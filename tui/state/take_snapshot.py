@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 
+from ppo_top.model import State, count_verdicts
 from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.state.comparison import overlaid_runs
 from ppo_top.tui.state.line_input import KeyChoice
 from ppo_top.tui.state.restart import restart_at
-from ppo_top.tui.state.run_list import ListedRun, count_runs
-from ppo_top.tui.state.snapshot import InputPrompt, PlaybackState, Snapshot
+from ppo_top.tui.state.run_list import ListedRun
+from ppo_top.tui.state.snapshot import InputPrompt, PlaybackState, RunCounts, Snapshot
 from ppo_top.tui.state.ui_state import UiState
 
 
@@ -96,3 +98,19 @@ def _notes(ui: UiState, run: Run | None) -> dict[str, AckNote]:
     find = ui.acknowledgements.find
     notes = ((each.rule, find(run.place, each.rule, each.since.step)) for each in run.findings)
     return {rule: note for rule, note in notes if note is not None}
+
+
+def count_runs(every: list[ListedRun], shown: int) -> RunCounts:
+    """The number of runs by state and verdict."""
+    states = Counter(each.state for each in every)
+    return RunCounts(
+        live=states[State.LIVE],
+        stalled=states[State.STALLED],
+        finished=states[State.FINISHED],
+        died=states[State.DIED],
+        ended=states[State.ENDED],
+        total=len(every),
+        shown=shown,
+        starting=states[State.STARTING],
+        verdicts=count_verdicts(each.verdict for each in every),
+    )

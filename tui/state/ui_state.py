@@ -27,6 +27,7 @@ from ppo_top.tui.state.restart import ListedCheckpoints
 from ppo_top.tui.state.run_list import ListedRun, RunList, default_run
 from ppo_top.tui.state.sibling_comparison import SiblingComparison
 from ppo_top.tui.state.snapshot import (
+    SECTIONS,
     DrawingCache,
     LoadingProgress,
 )
@@ -35,14 +36,6 @@ from ppo_top.views.checklist import rows_on_screen
 from ppo_top.views.run_view import RunView
 
 CHART_OVERLAYS = ("zoom", "compare")
-SECTIONS = {
-    "runs": "Run list",
-    "finding": "Verdict",
-    "values": "Crucial values",
-    "panels": "Charts",
-}
-"""Sections of the main page that can be hidden, as they are called."""
-
 MAX_RECENT_RUNS = 4
 """Runs kept in memory, so that switching between them rereads nothing."""
 
@@ -96,8 +89,10 @@ class UiState:
     finding_at: int = 0
     """Which of the open findings is chosen where all of them are listed."""
     follow_choice: bool = True
-    """Whether that list is scrolled to the chosen one."""
+    """Whether that list is scrolled to the chosen one, and the console to its newest line."""
     hidden_sections: frozenset[str] = frozenset()
+    hideable_sections: frozenset[str] = frozenset(SECTIONS)
+    """Those that the screen has room for."""
     line_input: LineInput | KeyChoice | None = None
     toast: str = ""
     absence: Absence = field(default_factory=Absence)
@@ -229,6 +224,7 @@ class UiState:
             if self.run_list.seen:
                 self.mark_runs_seen({self.chosen_run_id, run_id})
             self.chosen_run_id, self.scroll = run_id, 0
+            self.finding_at, self.follow_choice = 0, True
             self.chart.show_all_rows()
             self.cursors.setdefault(run_id, Cursor())
             others = [each for each in self.recent_run_ids if each != run_id]

@@ -14,7 +14,7 @@ from textual.pilot import Pilot
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.app.screen import MainScreen
 from ppo_top.tui.graphics.styled_text import plain_text
-from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_GROUPS, KEYS, Key
+from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_GROUPS, KEYS, NEEDING_A_RUN, Key
 from ppo_top.tui.state.line_input import KeyRepeat
 from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
@@ -212,6 +212,40 @@ async def test_tab_filters_metrics_in_place_of_runs(app: RecordingApp) -> None:
         await press(pilot, "escape", "escape")
         assert "match" not in screen(app)
         assert len(app.ui_state.selectable_concepts()) > 2
+
+
+@pytest.mark.parametrize(
+    ("size", "key", "said"),
+    [
+        ((140, 40), "1", "Run list hidden; 1 shows it again"),
+        ((60, 20), "1", "Run list: not shown here; Tab shows it"),
+        ((60, 20), "2", "Verdict hidden"),
+        ((40, 15), "3", "Crucial values: not hidden at this size"),
+    ],
+)
+async def test_a_section_is_hidden_only_where_it_is_shown(
+    app: RecordingApp, size: tuple[int, int], key: str, said: str
+) -> None:
+    """What a small screen leaves out is not said to be hidden by a key."""
+    async with app.run_test(size=size) as pilot:
+        await press(pilot, key)
+        assert said in screen(app)
+        assert bool(app.ui_state.hidden_sections) is ("not" not in said)
+
+
+async def test_without_a_run_keys_of_a_run_say_so(make_ui_state: MakeUiState) -> None:
+    """They do not pretend to hide a chart, or to change the speed of nothing."""
+    app = PpoTop(make_ui_state(), None)
+    keys = [key for key in KEYS if key.action in NEEDING_A_RUN]
+    async with app.run_test(size=(100, 30)) as pilot:
+        for key in keys:
+            await press(pilot, key.keys[0])
+            assert "No run yet" in screen(app), key
+            assert app.ui_state.overlay == ""
+            app.show_toast("")
+        await press(pilot, "question_mark", "end")
+        assert "No run yet" not in screen(app)
+    assert len(keys) > 30
 
 
 async def test_an_unfinished_expression_is_looked_for_as_it_is(app: RecordingApp) -> None:

@@ -107,7 +107,7 @@ def test_a_replay_shows_the_console_up_to_the_cursor(make_ui_state: MakeUiState,
     last = next(source for source in run.sources.values() if source.lines).lines[-1].text
     whole = layer(ui, "console", 160, 3000)
     assert " ".join(last.split()) in whole
-    Actions(ui).do_first()
+    ui.cursor.go_to(run.timeline, 0)
     ui.cursor.replay = True
     assert len(layer(ui, "console", 160, 3000)) < len(whole) / 2
 
@@ -139,6 +139,55 @@ def test_the_console_opens_around_the_finding_that_was_jumped_to(
     assert len(marked) == 1 and 3 <= marked[0] <= 8
     assert f"Iteration {ui.cursor.row + 1}/20" in plain_text(rows[marked[0]])
     assert f"Iteration {ui.cursor.row + 3}/20" in "".join(map(plain_text, rows))
+
+
+def test_the_console_follows_its_newest_line_until_it_is_scrolled(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """Scrolled, it stays where it is, also at its first line; End follows again."""
+    log = tmp_path / "run" / "train.log"
+    log.parent.mkdir()
+    log.write_text("".join(f"Iteration {n}/99 | KL: 0.004 | reward: {n}\n" for n in range(1, 60)))
+    ui = make_ui_state(tmp_path / "run")
+    actions = Actions(ui)
+    actions.do_console()
+
+    def shown() -> str:
+        block = draw_screen(ui, 100, 12)
+        ui.scroll = block.scroll or 0  # as the app does
+        return "\n".join(map(plain_text, block.lines))
+
+    def grow(number: int) -> None:
+        assert ui.run is not None
+        (source,) = ui.run.sources.values()
+        line = source.lines[-1]
+        source.lines.append(line._replace(text=f"line {number}", step=None))
+
+    assert "Iteration 59/99" in shown()
+    grow(60)
+    assert "line 60" in shown()
+    for _ in range(10):
+        actions.do_page_up()
+        page = shown()
+    assert "Iteration 1/99" in page
+    grow(61)
+    assert shown() == page.replace(" of 61 ", " of 62 ")
+    actions.do_latest()
+    assert "line 61" in shown()
+    actions.do_first()
+    assert shown() == page.replace(" of 61 ", " of 62 ")
+
+
+def test_home_and_end_go_to_the_ends_of_a_text(sick: UiState) -> None:
+    """And leave the time that the screen shows as it is."""
+    actions = Actions(sick)
+    actions.do_help()
+    for act, words in ((actions.do_latest, "seeds of one experiment"), (actions.do_first, "Tab ")):
+        act()
+        block = draw_screen(sick, 60, 12)
+        assert words in "".join(map(plain_text, block.lines))
+        sick.scroll = block.scroll or 0
+    assert sick.cursor.row is None
 
 
 def test_a_key_goes_to_the_last_error_in_the_console(

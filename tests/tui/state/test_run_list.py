@@ -17,9 +17,9 @@ from ppo_top.rules.book import BY_ID
 from ppo_top.tui.draw.layout import MIN_SIDEBAR_CELLS
 from ppo_top.tui.draw.run_table import names_width, run_table_widths
 from ppo_top.tui.state.actions import Actions
-from ppo_top.tui.state.run_list import ListedRun, RunList, WorstFinding, count_runs, default_run
+from ppo_top.tui.state.run_list import ListedRun, RunList, WorstFinding, default_run
 from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
-from ppo_top.tui.state.take_snapshot import take_snapshot
+from ppo_top.tui.state.take_snapshot import count_runs, take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import make_run_view
 from ppo_top.views.seed_groups import run_traits
@@ -194,7 +194,7 @@ def test_the_word_of_a_severity_is_no_part_of_a_finding() -> None:
         replace(known("a", "warn"), worst=WorstFinding("Critic has not learned")),
         known("critic-lr", "healthy"),
         known("b", "crit"),
-        replace(known("c"), watches=True),
+        replace(known("c"), outside="approx KL out of range"),
     ]
     found = {
         words: [each.name for each in RunList(filter=words).filtered(runs)]
@@ -209,6 +209,27 @@ def test_the_word_of_a_severity_is_no_part_of_a_finding() -> None:
     }
 
 
+def test_an_amber_mark_says_what_is_out_of_range(
+    tmp_path: Path, make_ui_state: MakeUiState, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In the table of the screen as in that of `check`, though it is no finding."""
+    for name in ("a", "b"):
+        log = tmp_path / "runs" / name / "progress.csv"
+        write_unhealthy_run(log, broken_from=500)
+        if name == "a":
+            log.write_text(log.read_text().rstrip().rpartition(",")[0] + ",0.3\n")
+    ui = make_ui_state(tmp_path / "runs")
+    ui.focus, ui.hidden_sections, ui.run_list.fold_seeds = "runs", frozenset({"runs"}), False
+    main(["check", str(tmp_path / "runs")])
+    checked = capsys.readouterr().out.splitlines()
+    for lines in (drawn_text(ui, 140, 10), checked):
+        (found,) = (" ".join(line.split()) for line in lines if " a " in line)
+        assert found.startswith("▲ a ")
+        assert "clip fraction out of range" in found
+    ui.run_list.filter = "clip"
+    assert listed_names(ui) == ["a"]
+
+
 def test_seeds_fold_into_one_line_with_the_worst_verdict(seeds: UiState) -> None:
     """Three seeds are one line with the verdict of the worst; opened, they are three."""
     seeds.choose_run(next(run.id for run in seeds.session.runs.values() if run.name == "other"))
@@ -219,6 +240,27 @@ def test_seeds_fold_into_one_line_with_the_worst_verdict(seeds: UiState) -> None
     assert seeds.run_list.unfold(seeds.session, seeds.clock(), entries[0].id)
     opened = seeds.run_list.entries(seeds.listed_runs(), seeds.chosen_run_id)
     assert [entry.member for entry in opened] == [False, True, True, False]
+
+
+def test_arrows_unfold_and_fold_a_group_and_leave_the_time_alone(seeds: UiState) -> None:
+    """As in a tree of files, also from one of the seeds."""
+    seeds.focus = "runs"
+    actions = Actions(seeds)
+    first = seeds.run_list.entries(seeds.listed_runs(), "")[0].id
+    seeds.choose_run(first)
+
+    def lines() -> int:
+        return len(seeds.run_list.entries(seeds.listed_runs(), seeds.chosen_run_id))
+
+    shown = []
+    for act in (actions.do_left, actions.do_right, actions.do_down, actions.do_left):
+        act()
+        shown.append((lines(), seeds.chosen_run_id == first))
+    assert shown == [(2, True), (4, True), (4, False), (2, True)]
+    actions.do_right()
+    actions.do_left()
+    assert lines() == 2
+    assert seeds.cursor.row is None
 
 
 def test_folding_can_be_switched_off(seeds: UiState) -> None:
