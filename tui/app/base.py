@@ -50,6 +50,9 @@ REMEMBER_PAUSE_S = 0.05
 MIN_SHOWN_BYTES = 2_000_000
 """If no more than this is left to be read, no bar appears for it."""
 
+MANY_RUNS = 20
+"""While so many runs wait for their first verdict, a bar appears however short their logs are."""
+
 TOAST_S = 6.0
 
 AUTO_CHOOSE_S = 3.0
@@ -151,7 +154,8 @@ class BaseApp(DrawingApp):
             self.show_toast(f"Gone: {what} (all logs were deleted)")
             ui.gone = [*(last_words(listed, ui.clock()) for listed in gone), *ui.gone]
         left = result.total_bytes - result.read_bytes
-        if ui.loading is not None or (result.more and left > MIN_SHOWN_BYTES):
+        much = result.more and left > MIN_SHOWN_BYTES
+        if much or ui.loading is not None or self._many_wait:
             ui.loading = loading_progress(result, ui.session.runs.values())
         if self.reader is not None:
             self._unanswered_polls += 1
@@ -161,6 +165,12 @@ class BaseApp(DrawingApp):
             if ui.replay is not None:
                 ui.session.assign_pending_logs()
         self._judge_or_yield()
+
+    @property
+    def _many_wait(self) -> bool:
+        """Whether many runs have no verdict yet: the counts of the header are too low till then."""
+        runs = self.ui_state.session.runs.values()
+        return not self.notifier_ready and sum(not run.judged for run in runs) >= MANY_RUNS
 
     def _judge(self) -> None:
         """Judge one slice; continue after pending input."""

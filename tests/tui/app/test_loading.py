@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.update import PollResult
+from ppo_top.tui.app.base import MANY_RUNS
 from ppo_top.tui.app.screen import PollArrived
 from ppo_top.tui.state.snapshot import LoadingProgress
 from tests.support.screens import write_unhealthy_run
@@ -31,6 +32,24 @@ async def test_the_bar_goes_when_all_runs_are_judged(
         monkeypatch.undo()
         await until(lambda: app.ui_state.loading is None)
         await until(lambda: "verdicts" not in screen(app))
+
+
+async def test_many_short_logs_are_worth_a_bar(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are read in a moment and judged for seconds; two of them need none."""
+    for number in range(MANY_RUNS):
+        write_unhealthy_run(tmp_path / f"run{number}" / "progress.csv")
+    app = make_app(tmp_path)
+    step = app.pipeline.step
+    monkeypatch.setattr(app.pipeline, "step", lambda *_: False)  # something is left
+    async with app.run_test(size=(140, 40)):
+        await until(lambda: app.ui_state.loading is not None)
+        assert app.ui_state.loading is not None
+        assert app.ui_state.loading.total_runs == MANY_RUNS
+        await until(lambda: f"verdicts 0 of {MANY_RUNS}" in screen(app))
+        monkeypatch.setattr(app.pipeline, "step", step)
+        await until(lambda: app.ui_state.loading is None)
 
 
 async def test_the_bar_stays_while_a_large_log_is_read_later(tmp_path: Path) -> None:
