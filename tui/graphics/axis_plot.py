@@ -41,6 +41,8 @@ class Chart:
     y_label: Callable[[float], str] = str
     x_range: tuple[float, float] | None = None
     y_range: tuple[float, float] | None = None
+    y_shares: bool = False
+    """Whether the values are shares: where none lies beyond, no tick says 110 %."""
     time_x: bool = False
     """Whether x values are seconds."""
     log_y: bool = False
@@ -204,6 +206,9 @@ def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
         ),
     ):
         marks = choose(low, high, max(2, most))
+        if name == "y" and chart.y_shares:
+            least, greatest = min(ys, default=0.0), max(ys, default=1.0)
+            marks = [mark for mark in marks if min(least, 0.0) <= mark <= max(greatest, 1.0)]
         ruler = figure.ruler(name)
         ruler.lim(low, high)
         ruler.ticks(marks, [label(each) for each in marks])

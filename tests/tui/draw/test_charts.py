@@ -32,7 +32,7 @@ from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
 from ppo_top.tui.state.cursor import Cursor
 from ppo_top.tui.state.ui_state import UiState
-from tests.support.screens import DEMO_LOGS, drawn_text, write_unhealthy_run
+from tests.support.screens import DEMO_LOGS, PROGRESS_CSV_HEADER, drawn_text, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
 
@@ -207,6 +207,25 @@ def test_the_zoomed_chart_is_complete(sick: UiState) -> None:
         assert words in shown
     sick.chart.cursor_row = 4
     assert "at step 10,240" in "\n".join(drawn_text(sick, 100, 30))
+
+
+@pytest.mark.parametrize("layer", ["zoom", "compare"])
+@pytest.mark.parametrize(("share", "lowest", "highest"), [(0, 0, 100), (1, 0, 100), (1.2, 0, 140)])
+def test_no_tick_says_more_than_all_of_it(
+    tmp_path: Path, make_ui_state: MakeUiState, layer: str, share: float, lowest: int, highest: int
+) -> None:
+    """Nor less than nothing, beside a share that stays where it is, unless that lies beyond."""
+    for name in ("a", "bb"):  # equal to the last digit one would be a copy
+        rows = [f"{n * 2048},{n + len(name)},0.01,{share}" for n in range(1, 40)]
+        log = tmp_path / name / "progress.csv"
+        log.parent.mkdir()
+        log.write_text("\n".join([PROGRESS_CSV_HEADER, *rows]) + "\n")
+    ui = make_ui_state(tmp_path)
+    ui.overlay, ui.concept = layer, "clip_fraction"
+    shown = (row for height in range(20, 60) for row in drawn_text(ui, 100, height))
+    at = [int(found[1]) for row in shown if (found := re.match(r" *(-?\d+) %[┤┼]", row))]
+    assert lowest <= min(at) < max(at) <= highest
+    assert max(at) >= 100 * share
 
 
 def test_against_time_and_on_a_logarithmic_scale(sick: UiState) -> None:

@@ -75,7 +75,7 @@ def compare_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[St
     metric = concept(name)
     x_label = tick_time if axis == "time" else compact
     chart = Chart(x_label=x_label, y_label=lambda y: format_metric_value(y, metric.fmt))
-    chart.time_x = axis == "time"
+    chart.time_x, chart.y_shares = axis == "time", metric.fmt == "pct"
     legend: list[StyledLine] = []
     styles = iter(GROUP_STYLES)
     for group, members in fitting:

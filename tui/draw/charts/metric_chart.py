@@ -84,7 +84,7 @@ def metric_chart(
     spread = _spread(run.timeline, drawn, kept)
     curves = _curves(options, run, track, kept, spread, scale)
     chart = Chart(curves, x_label=x_label, y_label=scale.label, log_y=scale.log)
-    chart.time_x = x_label is tick_time
+    chart.time_x, chart.y_shares = x_label is tick_time, track.fmt == "pct" and not scale.log
     chart.x_range = to_x(drawn.rows[begin]), to_x(drawn.rows[seen - 1])
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
     notes = _add_limits(chart, track, scale)
