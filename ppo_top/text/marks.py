@@ -18,7 +18,7 @@ COLOURLESS_MARKS = {**MARKS, Status.WATCH: "△"}
 ASCII_MARKS = {
     Status.OK: "+",
     Status.INFO: "i",
-    Status.WATCH: "^",
+    Status.WATCH: "w",
     Status.WARN: "!",
     Status.CRIT: "X",
     Status.WARMING_UP: ".",

@@ -150,7 +150,7 @@ def draw_run_title(snap: Snapshot, view: RunView, cells: int) -> StyledLine:
     title = line((shorten(name, max(room, 0)), "title"))
     trainer = clean(view.trainer)
     if width(title) + len(trainer) + 3 <= room:
-        title = (*title, (f" {snap.symbols.separator} {trainer}", "dim"))
+        title = (*title, (f" · {trainer}", "dim"))
     if room < 6:
         return crop(join_fitting(parts, cells), cells)
     return justify(line(" ", *title), line(*right, " "), cells)

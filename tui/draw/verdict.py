@@ -84,7 +84,7 @@ def headline_lines(snap: Snapshot, view: RunView, cells: int, rows: int) -> list
 
 def _acknowledged(snap: Snapshot, opened: OpenFinding) -> str:
     note = snap.acknowledged.get(opened.finding.rule)
-    return f" {snap.symbols.separator} {note.word}" if note is not None else ""
+    return f" · {note.word}" if note is not None else ""
 
 
 def _explained(
@@ -151,7 +151,7 @@ def _what(
     style, room = worst.severity.status.value, cells - 3
     title = clean(worst.finding.title) + _acknowledged(snap, worst)
     message = snap.display_text(worst.message)
-    since = [f"{worst.when} {snap.symbols.separator} {worst.cost}", worst.when]
+    since = [f"{worst.when} · {worst.cost}", worst.when]
     since = [f"  {each}" for each in since if len(title) + len(each) + 2 <= room]
     dated = line((since[0] if since and worst.when else "", "dim"))
     sign = (f" {snap.symbols.status[worst.severity.status]} ", style)

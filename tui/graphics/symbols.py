@@ -32,7 +32,6 @@ class Symbols:
     best: str
     changed: str
     pinned: str
-    separator: str
     folded: str
     unfolded: str
     bar_done: str
@@ -93,7 +92,6 @@ UNICODE_SYMBOLS = Symbols(
     best="★",
     changed="•",
     pinned="◆",
-    separator="·",
     folded="▸",
     unfolded="▾",
     bar_done="█",
@@ -118,7 +116,6 @@ ASCII_SYMBOLS = Symbols(
     best="*",
     changed="!",
     pinned="#",
-    separator=".",
     folded=">",
     unfolded="v",
     bar_done="#",

@@ -163,7 +163,7 @@ class Actions(ChoiceActions):
         found = ui.go_to_finding(direction)
         if found is None or ui.run is None:
             ui.toast = "No later finding" if direction > 0 else "No earlier finding"
-            if ui.run is not None and ui.run.findings:
+            if ui.next_finding(-direction) is not None:
                 ui.toast += " (N: previous)" if direction > 0 else " (n: next)"
             return
         ui.toast = detection_text(ui.run, found)

@@ -142,11 +142,12 @@ class ChoiceActions:
         if ui.run is None:
             ui.toast = "No run to compare"
             return
-        is_marked = ui.run_list.toggle_mark(ui.chosen_run_id)
-        amount = plural(len(ui.run_list.marked), "run")
+        runs = ui.run_list
+        is_marked = runs.toggle_mark(ui.chosen_run_id)
+        amount = plural(len(runs.marked), "run")
         done = "chosen for comparing" if is_marked else "no longer compared"
-        how = "in all charts, c compares, 6 shows how settings differ"
-        ui.toast = f"{ui.run.name} {done} ({amount}; {how})"
+        how = "; in all charts, c compares, 6 shows how settings differ" if runs.marked else ""
+        ui.toast = f"{ui.run.name} {done} ({amount}{how})"
 
     def do_write(self) -> None:
         """Write the zoomed series, up to the row shown, to a CSV file in the current directory."""

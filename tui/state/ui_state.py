@@ -305,19 +305,21 @@ class UiState:
             at = names.index(self.concept) if self.concept in names else 0
             self.concept = names[min(len(names) - 1, max(0, at + by))]
 
-    def go_to_finding(self, direction: int) -> Finding | None:
-        """Move the cursor to where the next (1) or previous (-1) finding was detected."""
+    def next_finding(self, direction: int) -> Finding | None:
+        """The next finding (1) or the previous one (-1), by where they were detected."""
         run = self.run
         if run is None or not len(run.timeline):
             return None
         here = self.cursor.current_row(run.timeline)
         found = sorted(run.findings, key=lambda each: each.opened.row)
         if direction > 0:
-            ahead = [each for each in found if each.opened.row > here]
-        else:
-            ahead = [each for each in reversed(found) if each.opened.row < here]
-        if not ahead:
-            return None
-        self.cursor.playing = False
-        self.cursor.go_to(run.timeline, ahead[0].opened.row)
-        return ahead[0]
+            return next((each for each in found if each.opened.row > here), None)
+        return next((each for each in reversed(found) if each.opened.row < here), None)
+
+    def go_to_finding(self, direction: int) -> Finding | None:
+        """Move the cursor to where the next (1) or previous (-1) finding was detected."""
+        run, found = self.run, self.next_finding(direction)
+        if run is not None and found is not None:
+            self.cursor.playing = False
+            self.cursor.go_to(run.timeline, found.opened.row)
+        return found

@@ -10,6 +10,7 @@ from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
+from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.cursor import Cursor
 from ppo_top.tui.state.line_input import LineInput
@@ -265,3 +266,22 @@ def test_the_share_at_which_a_finding_was_detected_is_that_of_the_timeline(ui: U
     said = ui.toast.rsplit(", ", 1)[1].removesuffix(" of the run")
     ui.toast = ""
     assert any(row.rstrip().endswith(f"· {said}") for row in screen(ui))
+
+
+def test_the_other_direction_is_named_only_where_a_finding_lies(ui: UiState) -> None:
+    """At the last finding there are earlier ones; a run with a single one has no other."""
+    run = ui.run
+    assert run is not None
+    ui.cursor.go_to(run.timeline, max(finding.opened.row for finding in run.findings))
+    press(ui, "next_finding")
+    assert ui.toast == "No later finding (N: previous)"
+    del run.findings[1:]
+    ui.cursor.go_to(run.timeline, run.findings[0].opened.row)
+    press(ui, "previous_finding")
+    assert ui.toast == "No earlier finding"
+
+
+def test_marks_in_ascii_mean_one_thing() -> None:
+    """The mark of a value to watch is not the arrow of one off the scale."""
+    signs = [ASCII_SYMBOLS.above_scale, ASCII_SYMBOLS.below_scale, *ASCII_SYMBOLS.status.values()]
+    assert len(set(signs)) == len(signs)
