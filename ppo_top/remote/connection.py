@@ -186,7 +186,7 @@ class Connection:
             return _banner_text(transfer)
         if transfer.is_silent:
             return "no answer"
-        if transfer.exit_code == 1:
+        if transfer.exit_code == 1 and said:  # a Python that is too old says so
             python = self._options.python
             return (
                 f"{python} there is not Python 3.6 or newer: name one with --remote-python ({said})"

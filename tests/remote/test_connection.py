@@ -135,6 +135,7 @@ def test_a_connection_that_is_always_cut_comes_to_its_end(tmp_path: Path, connec
         (f"--path {NO_PYTHON}", "python3", "no python3 there: name one with --remote-python"),
         ("--shell /bin/false --banner 'No logins!'", "p", "its login shell prints something"),
         ("--cut 100", sys.executable, "connection lost"),
+        ("--shell /bin/false", "p", "cannot connect: ssh ended with code 1"),
     ],
 )
 def test_a_host_that_cannot_be_read_says_why_and_what_to_do(

@@ -257,7 +257,7 @@ class RunList:
         by_id = {listed.id: listed for listed in every}
         found = group_seeds({listed.id: listed.traits for listed in every if not listed.copy_of})
         groups = {name: [by_id[each] for each in ids] for name, ids in found.items()}
-        copies = {listed.id: [listed] for listed in every if listed.copy_of}  # no seeds
+        copies = {f"copy {each.id}": [each] for each in every if each.copy_of}  # no seeds
         if not copies:
             return groups
         place = {listed.id: number for number, listed in enumerate(every)}

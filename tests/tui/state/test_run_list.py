@@ -263,6 +263,15 @@ def test_arrows_unfold_and_fold_a_group_and_leave_the_time_alone(seeds: UiState)
     assert seeds.cursor.row is None
 
 
+def test_a_copy_hides_no_run_of_the_same_name() -> None:
+    """As where another machine's run, listed under its host, is a copy of one of this machine."""
+    here = replace(known("lr"), id="here/lr")
+    there = replace(known("node3: lr"), id="lr", copy_of="lr")
+    every = [here, there]
+    assert RunList().in_list_order(every) == every
+    assert [entry.id for entry in RunList().entries(every, "")] == ["here/lr", "lr"]
+
+
 def test_folding_can_be_switched_off(seeds: UiState) -> None:
     """Without folding each seed has its line."""
     seeds.run_list.fold_seeds = False
