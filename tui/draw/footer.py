@@ -61,7 +61,7 @@ FOOTERS = {
         "zoom": "open",
         "up": "move",
         "filter": "filter",
-        "mark": "compare",
+        "toggle_compared": "compare",
         "fold": "seeds",
         "switch_focus": "metrics",
         "quit": "quit",

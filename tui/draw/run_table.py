@@ -161,7 +161,7 @@ def _entry(
 
 def _note(entry: RunListEntry, symbols: Symbols) -> Span:
     """The cell before a run: chosen for comparing, or changed since the user looked at it."""
-    if entry.marked:
+    if entry.compared:
         return symbols.pinned, "match"
     return (symbols.changed, "info") if entry.changed else (" ", "")
 

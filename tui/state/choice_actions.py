@@ -136,17 +136,17 @@ class ChoiceActions:
         runs.next_order()
         self.ui_state.toast = f"Runs by {runs.order}"
 
-    def do_mark(self) -> None:
+    def do_toggle_compared(self) -> None:
         """Choose the selected run for comparing, or no longer."""
         ui = self.ui_state
         if ui.run is None:
             ui.toast = "No run to compare"
             return
         runs = ui.run_list
-        is_marked = runs.toggle_mark(ui.chosen_run_id)
-        amount = plural(len(runs.marked), "run")
-        done = "chosen for comparing" if is_marked else "no longer compared"
-        how = "; in all charts, c compares, 6 shows how settings differ" if runs.marked else ""
+        is_compared = runs.toggle_compared(ui.chosen_run_id)
+        amount = plural(len(runs.compared), "run")
+        done = "chosen for comparing" if is_compared else "no longer compared"
+        how = "; in all charts, c compares, 6 shows how settings differ" if runs.compared else ""
         ui.toast = f"{ui.run.name} {done} ({amount}{how})"
 
     def do_write(self) -> None:

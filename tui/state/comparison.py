@@ -56,7 +56,7 @@ def seeds_among(ui: UiState, groups: list[RunGroup]) -> list[Run]:
 
 def chosen_for_comparing(ui: UiState) -> list[str]:
     """The runs that were chosen for comparing and are still there."""
-    return [run_id for run_id in ui.run_list.marked if run_id in ui.session.runs]
+    return [run_id for run_id in ui.run_list.compared if run_id in ui.session.runs]
 
 
 def overlaid_runs(ui: UiState) -> list[OverlaidRun]:

@@ -85,7 +85,7 @@ KEYS: tuple[Key, ...] = (
     Key(("escape",), "Esc", "back", MOVE, "Back; clears the filter"),
     Key(("comma",), ",", "previous_run", MOVE, "Previous run"),
     Key(("z",), "z", "pin", VIEW, "Pin the selected metric's chart to the front"),
-    Key(("v",), "v", "mark", MOVE, "Choose the run for comparing (all charts, c, 6)"),
+    Key(("v",), "v", "toggle_compared", MOVE, "Choose the run for comparing (all charts, c, 6)"),
     Key(("t",), "t", "fold", MOVE, "Fold or unfold seed groups"),
     Key(("S", "upper_s"), "S", "sort", MOVE, "Sort runs: severity, name, newest, step"),
     Key(("1",), "1", "toggle_runs", VIEW, "Toggle run list (hidden: Tab shows a full table)"),

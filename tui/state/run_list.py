@@ -122,7 +122,7 @@ class RunList:
     """Of a run (id) that says, for want of a finding, that it is far below its siblings."""
     row_of: Callable[[Run], int | None] = lambda _run: None
     """The row at which a run is shown; None: its end."""
-    marked: list[str] = field(default_factory=list)
+    compared: list[str] = field(default_factory=list)
     """The runs that were chosen for comparing."""
     seen: dict[str, RunNews] = field(default_factory=dict)
     """Run -> what it was when one last looked."""
@@ -197,13 +197,13 @@ class RunList:
         """Sort by the next of `RUN_ORDERS`."""
         self.order = RUN_ORDERS[(RUN_ORDERS.index(self.order) + 1) % len(RUN_ORDERS)]
 
-    def toggle_mark(self, run_id: str) -> bool:
+    def toggle_compared(self, run_id: str) -> bool:
         """Choose a run for comparing, or no longer; whether it is chosen now."""
-        if run_id in self.marked:
-            self.marked.remove(run_id)
+        if run_id in self.compared:
+            self.compared.remove(run_id)
         else:
-            self.marked.append(run_id)
-        return run_id in self.marked
+            self.compared.append(run_id)
+        return run_id in self.compared
 
     def mark_seen(self, listed: ListedRun) -> None:
         """The user looks at a run: its present state is no longer news."""
@@ -211,7 +211,7 @@ class RunList:
 
     def _entry(self, listed: ListedRun, chosen: str) -> RunListEntry:
         changed = self.seen.get(listed.id, listed.news) != listed.news and listed.id != chosen
-        entry = _entry(listed)._replace(changed=changed, marked=listed.id in self.marked)
+        entry = _entry(listed)._replace(changed=changed, compared=listed.id in self.compared)
         below = self.below_siblings_of(listed.id)
         if listed.worst.title or below is None:
             return entry
@@ -232,7 +232,7 @@ class RunList:
             alike=sum(each.mark is worst.mark for each in members),
             folded=True,
             changed=any(self._entry(each, chosen).changed for each in members),
-            marked=any(each.id in self.marked for each in members),
+            compared=any(each.id in self.compared for each in members),
         )
         entries = [self._entry(each, chosen) for each in (worst, *members)]
         found = next((each for each in entries if each.finding), entries[0])

@@ -24,7 +24,7 @@ from ppo_top.views.siblings import BelowSiblings
 class RunListEntry(NamedTuple):
     """A line of the run list: a run, or a folded group of seeds (`seeds` above 1).
 
-    `alike`: how many of a group's seeds have its mark. `marked`: chosen for comparing. `changed`:
+    `alike`: how many of a group's seeds have its mark. `compared`: chosen for comparing. `changed`:
     its verdict, state or worst finding is not what it was when the user last looked.
     `finding` (the worst open one), `since`, `reward` and `step` are shown in a wide list.
     """
@@ -40,7 +40,7 @@ class RunListEntry(NamedTuple):
     member: bool = False
     is_copy: bool = False
     changed: bool = False
-    marked: bool = False
+    compared: bool = False
     finding: str = ""
     since: str = ""
     reward: str = ""

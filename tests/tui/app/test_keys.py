@@ -92,7 +92,7 @@ KEY_CASES: dict[str, KeyCase] = {
     "write": KeyCase((), lambda app: "Enter opens it" in screen(app)),
     "copy": KeyCase(("enter",), lambda app: "40 points sent" in screen(app)),
     "go_to_error": KeyCase((), lambda app: "No error in the console output" in screen(app)),
-    "mark": KeyCase((), lambda app: "chosen for comparing" in screen(app)),
+    "toggle_compared": KeyCase((), lambda app: "chosen for comparing" in screen(app)),
     "zoom_in": KeyCase((), lambda app: app.ui_state.chart.rows_shown == 20),
     "zoom_out": KeyCase(("i", "i"), lambda app: app.ui_state.chart.rows_shown == 20),
     "pin": KeyCase((), lambda app: "pinned to the front" in screen(app)),

@@ -39,7 +39,7 @@ def mark(ui: UiState, *names: str) -> None:
     """Choose runs for comparing, by the key."""
     for name in names:
         choose(ui, name)
-        Actions(ui).do_mark()
+        Actions(ui).do_toggle_compared()
     ui.toast = ""
 
 

@@ -245,7 +245,7 @@ def compared(make_ui_state: MakeUiState) -> UiState:
     ui = make_ui_state(*(CORPUS_RUNS / name for name in names))
     for run in list(ui.session.runs.values())[:2]:
         ui.choose_run(run.id)
-        Actions(ui).do_mark()
+        Actions(ui).do_toggle_compared()
     return ui
 
 
@@ -257,9 +257,9 @@ def test_only_runs_that_were_chosen_are_compared(compared: UiState) -> None:
     text = "\n".join(drawn_text(compared, 140, 40))
     assert "of 2 runs" in text
     compared.overlay = ""
-    Actions(compared).do_mark()
-    compared.choose_run(compared.run_list.marked[0])
-    Actions(compared).do_mark()
+    Actions(compared).do_toggle_compared()
+    compared.choose_run(compared.run_list.compared[0])
+    Actions(compared).do_toggle_compared()
     compared.overlay = "compare"
     assert "of 3 runs" in "\n".join(drawn_text(compared, 140, 40))
 
@@ -273,13 +273,13 @@ def test_the_configuration_shows_how_chosen_runs_differ(compared: UiState) -> No
     table = {row.split()[0]: row.split()[1:] for row in lines[first + 2 : end] if row.strip()}
     assert len(table) >= 1 and all(len(set(values)) == 2 for values in table.values())
     assert set(table["learning_rate"]) == {"0.003", "0.0003"}
-    compared.run_list.marked.clear()
+    compared.run_list.compared.clear()
     assert "Settings that differ" not in layer(compared, "config", rows=300)
 
 
 def test_a_narrow_screen_shows_the_differences_that_fit(compared: UiState) -> None:
     """At forty cells, one run beside the selected one at most, and a word about the others."""
-    compared.run_list.marked = list(compared.session.runs)
+    compared.run_list.compared = list(compared.session.runs)
     compared.overlay = "config"
     text = "\n".join(drawn_text(compared, 40, 15))
     assert "more run" in text

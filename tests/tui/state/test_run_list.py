@@ -438,17 +438,17 @@ def test_a_run_that_changed_since_one_looked_is_marked(
     first, other = (entry.id for entry in take_snapshot(ui).entries)
     ui.choose_run(first)
 
-    def marked() -> list[str]:
+    def changed() -> list[str]:
         return [entry.id for entry in take_snapshot(ui).entries if entry.changed]
 
-    assert marked() == []
+    assert changed() == []
     ui.run_list.verdict_of = lambda run, row: Verdict.CRIT
     ui.invalidate()
-    assert marked() == [other]
+    assert changed() == [other]
     assert any("•" in row and " b " in row for row in drawn_text(ui, 140, 40))
     ui.choose_run(other)
     ui.choose_run(first)
-    assert marked() == []
+    assert changed() == []
 
 
 def test_home_and_end_are_the_ends_of_the_list(seeds: UiState) -> None:
