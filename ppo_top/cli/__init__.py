@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from io import TextIOWrapper
 
 from ppo_top.cli.commands import COMMANDS, make_parser
-from ppo_top.cli.options import EXIT_ERROR, UsageError
+from ppo_top.cli.options import UsageError
+from ppo_top.output.exit_codes import EXIT_ERROR
 from ppo_top.paths import unreachable_reason
 
 OUTPUT_FULL = (errno.ENOSPC, errno.EDQUOT)

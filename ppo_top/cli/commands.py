@@ -10,7 +10,6 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NoReturn
 
 from ppo_top.cli.options import (
-    EXIT_ERROR,
     Command,
     UsageError,
     add_paths,
@@ -23,6 +22,7 @@ from ppo_top.cli.options import (
 from ppo_top.cli.screen_commands import demo, replay, watch
 from ppo_top.cli.serve_command import serve
 from ppo_top.cli.verdict_commands import check, status
+from ppo_top.output.exit_codes import EXIT_ERROR
 
 if TYPE_CHECKING:
     from ppo_top.cli.completion import CommandLine

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 DEFAULT_PATH = "./runs"
 STDOUT = "-"
-EXIT_ERROR = 2
 SHELL_WORD = r"[12&]?>.*|<|\|\|?|&&?|.*;|\$.+"
 """A word of a command that means something to a shell only: `>>`, `|`, `;`, `$NAME`."""
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish")

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from signal import SIG_DFL, SIGHUP, SIGTERM
 
-from ppo_top.cli.options import EXIT_ERROR, Command, UsageError
+from ppo_top.cli.options import Command, UsageError
+from ppo_top.output.exit_codes import EXIT_ERROR
 from ppo_top.remote.address import RemotePathError, parse_remote
 from ppo_top.remote.connection import ConnectionOptions
 from ppo_top.remote.hosts import Hosts, connected

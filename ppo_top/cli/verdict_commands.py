@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ppo_top.cli.options import (
-    EXIT_ERROR,
     STDOUT,
     Command,
     UsageError,
@@ -30,6 +29,7 @@ from ppo_top.cli.options import (
     with_hooks,
     write_output,
 )
+from ppo_top.output.exit_codes import EXIT_ERROR
 
 if TYPE_CHECKING:
     from ppo_top.model import Severity

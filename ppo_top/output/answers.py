@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ppo_top.model import Severity
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.output.exit_codes import exit_code
 from ppo_top.output.reports.overview import OutputStyle, overview
 from ppo_top.output.reports.remarks import with_remarks
 from ppo_top.output.reports.run_report import (
@@ -16,9 +17,6 @@ from ppo_top.output.reports.run_report import (
     report_json,
 )
 from ppo_top.output.standard_output import discard_stdout
-
-EXIT_OK, EXIT_FINDINGS, EXIT_ERROR = 0, 1, 2
-"""Exit codes: no finding at or above the threshold; at least one; could not check, or not all."""
 
 
 def answer_parts(style: OutputStyle) -> list[str]:
@@ -75,10 +73,3 @@ def answer_code(answer: Answer, fail_on: Severity) -> int:
     """The exit code of `check`: whether a finding at or above a severity is open in some run."""
     bad = any(report.summary.severity >= fail_on for report in answer.reports)
     return exit_code(bad, answer.unread)
-
-
-def exit_code(is_bad: bool, unread: Sequence[str]) -> int:
-    """What is bad is bad whatever else there is; what is not may be so in a log nobody read."""
-    if is_bad:
-        return EXIT_FINDINGS
-    return EXIT_ERROR if unread else EXIT_OK

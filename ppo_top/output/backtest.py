@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ppo_top.model import Finding, Severity
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.output.answers import EXIT_ERROR, EXIT_OK
+from ppo_top.output.exit_codes import EXIT_ERROR, EXIT_OK
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import RewardCourse

@@ -15,8 +15,8 @@ from typing import Any, TextIO
 from ppo_top.files.follower import Follower
 from ppo_top.model import Finding, Severity, State, Status
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.output.answers import EXIT_ERROR, EXIT_OK, exit_code
 from ppo_top.output.colour import coloured
+from ppo_top.output.exit_codes import EXIT_ERROR, EXIT_OK, exit_code
 from ppo_top.output.hooks import Hooks
 from ppo_top.output.reports.json_report import finding_object
 from ppo_top.output.reports.overview import PLAIN, OutputStyle

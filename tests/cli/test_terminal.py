@@ -70,7 +70,7 @@ def test_the_first_page_stays_until_textual_takes_over(
 
 @pytest.mark.parametrize(
     ("variable", "option", "warned", "watched"),
-    [("NO_COLOR=1", "", "▲", "△"), ("TERM=vt100", "", "!", "^"), ("A=1", "--ascii", "!", "^")],
+    [("NO_COLOR=1", "", "▲", "△"), ("TERM=vt100", "", "!", "w"), ("A=1", "--ascii", "!", "w")],
 )
 def test_without_colours_a_warning_and_what_is_watched_have_marks_of_their_own(
     variable: str,
