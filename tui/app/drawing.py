@@ -20,8 +20,8 @@ from ppo_top.tui.draw.error_box import draw_error_screen
 from ppo_top.tui.draw.layout import draw_main_screen, hideable_sections
 from ppo_top.tui.draw.overlays import OVERLAY_FRAME_LINES, draw_screen
 from ppo_top.tui.graphics.theme import THEMES, choose_theme
-from ppo_top.tui.state.autoplay import Playback
 from ppo_top.tui.state.comparison import select_compared_runs
+from ppo_top.tui.state.playback import Playback
 from ppo_top.tui.state.snapshot import ClickRegion, ScreenBlock, Snapshot
 from ppo_top.tui.state.ui_state import READING_TEXT, UiState
 

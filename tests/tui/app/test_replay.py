@@ -156,7 +156,7 @@ async def test_the_demo_plays_its_runs_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The others are shown with their verdicts; no path of the installation is."""
-    monkeypatch.setattr("ppo_top.tui.state.autoplay.NEXT_RUN_S", 0.01)
+    monkeypatch.setattr("ppo_top.tui.state.playback.NEXT_RUN_S", 0.01)
     for name in ("first", "second"):
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
     app = replaying(tmp_path / "runs", Replay(speed=100.0, one_by_one=True, title="demo"))
