@@ -172,6 +172,17 @@ def test_a_console_with_equal_values_belongs_to_the_run_next_to_it() -> None:
     assert runs_of(logs) == one_run(*logs)
 
 
+def test_a_console_that_was_begun_anew_belongs_to_the_part_that_it_tells_of() -> None:
+    """As where a training is resumed in its folder, with `> out.txt`; that of another is apart."""
+    logs = {
+        f"ppo/{EVENT_FILE}": events(1),
+        f"ppo/{OTHER_EVENT_FILE}": events(2),
+        "ppo/out.txt": console(2),
+    }
+    assert runs_of(logs) == one_run(*logs)
+    assert len(runs_of({**logs, "ppo/out.txt": console(3)})) == 2
+
+
 def test_a_console_with_other_metrics_belongs_to_the_run_next_to_it() -> None:
     """The only console and the only event file in a directory are one run."""
     logs = {f"ppo/{EVENT_FILE}": events(1), "ppo/out.log": GroupedLog({"bleu": [4.0, 4.1, 4.3]})}

@@ -16,6 +16,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import product
 
 from ppo_top.files.mirrors import mirrored_host, shown_path
 from ppo_top.files.update import STDIN_NAME
@@ -198,8 +199,20 @@ class RunGroups:
         """How alike two units are, compared again only if there are other values."""
         known = self._compared.get((one.id, other.id))
         if known is None or known[0] is not one or known[1] is not other:
-            known = self._compared[one.id, other.id] = one, other, compare(one.heads, other.heads)
+            known = self._compared[one.id, other.id] = one, other, _likeness(one, other)
         return known[2]
+
+
+def _likeness(one: LogUnit, other: LogUnit) -> Likeness:
+    """How alike two units are, whole or, of a training that was resumed, by one of its parts.
+
+    A console or a table that the second part wrote anew begins as that does.
+    """
+    whole = compare(one.heads, other.heads)
+    if not whole.is_contradiction:
+        return whole
+    by_part = (compare(ours, theirs) for ours, theirs in product(one.parts, other.parts))
+    return next((found for found in by_part if found.is_certain), whole)
 
 
 def _group(name: str, path: str, cluster: Cluster) -> LogGroup:

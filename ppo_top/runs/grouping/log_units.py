@@ -136,6 +136,11 @@ class LogUnit:
         return merged_heads(log.facts.heads for log in self.logs)
 
     @cached_property
+    def parts(self) -> Sequence[Mapping[str, Head]]:
+        """The first points of each of its logs: a resumed training has several beginnings."""
+        return [merged_heads([log.facts.heads]) for log in self.logs]
+
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """What it consists of; a tracker's folder is one kind, whatever is copied into it."""
         if TRACKER_RUN_FOLDER.fullmatch(self.location.unit.rpartition("/")[2]):
