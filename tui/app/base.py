@@ -240,7 +240,8 @@ class BaseApp(DrawingApp):
             self._draw_after(0.0)
         self.notifier.set_title(ui.title_text())
         if first:
-            ui.note_input()
+            if not ui.absence.is_long(ui.clock()):  # else that is told until a key is pressed
+                ui.note_input()
             self._remember()
 
     def _remember(self) -> None:

@@ -1,13 +1,18 @@
-"""What happened to the runs while nobody pressed a key: what one who comes back is told first."""
+"""What happened to the runs while nobody pressed a key: what one who comes back is told first.
+
+Nobody does so while the program does not run: what was seen last is kept for the next session.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ppo_top.model import State, Verdict
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import clean, duration
 from ppo_top.tui.state.run_list import ListedRun
 
@@ -26,12 +31,39 @@ EVENTS = ("turned red", "died", "stalled", "worse", "better", "finished", "ended
 """What may have happened to a run, in the order in which it is told."""
 
 
+MAX_KEPT_RUNS = 200
+"""More runs than these are not kept for the next session."""
+
+
+class SeenRun(NamedTuple):
+    """A run as it was when somebody looked."""
+
+    name: str
+    verdict: Verdict
+    state: State
+
+
 @dataclass(slots=True)
 class Absence:
-    """The runs as they were when a key was pressed last."""
+    """The runs as they were when a key was pressed last; by id."""
 
     left_at: float = math.nan
-    then: dict[str, ListedRun] = field(default_factory=dict)
+    then: dict[str, SeenRun] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """What is kept for the next session."""
+        if not 0 < len(self.then) <= MAX_KEPT_RUNS:
+            return {}
+        return {"at": self.left_at, "runs": {run: list(seen) for run, seen in self.then.items()}}
+
+    def restore(self, kept: Mapping[str, Any]) -> None:
+        """Take the runs to be as the last session left them; raises ValueError and the like."""
+        runs = kept.get("runs", {}).items()
+        self.then = {
+            run: SeenRun(str(name), Verdict(verdict), State(state))
+            for run, (name, verdict, state) in runs
+        }
+        self.left_at = float(kept.get("at", math.nan))
 
     def is_long(self, now: float) -> bool:
         """Whether the user was away."""
@@ -43,7 +75,8 @@ class Absence:
 
     def note_input(self, now: float, every: Iterable[ListedRun]) -> None:
         """The user is here and sees the runs as they are."""
-        self.left_at, self.then = now, {listed.id: listed for listed in every}
+        self.left_at = now
+        self.then = {each.id: SeenRun(each.name, each.verdict, each.state) for each in every}
 
     def summary(self, now: float, every: Iterable[ListedRun]) -> str:
         """What happened since, in a line; empty where nothing did."""
@@ -61,7 +94,7 @@ class Absence:
         return f"Since {since} ({duration(now - self.left_at)}): {'; '.join(told)}" if told else ""
 
 
-def _events(before: ListedRun | None, now: ListedRun) -> Iterable[str]:
+def _events(before: SeenRun | None, now: ListedRun) -> Iterable[str]:
     if before is None:
         yield "new"
         if now.verdict is not Verdict.CRIT:

@@ -1,7 +1,8 @@
 """Keeps the view of a directory from one session to the next, in the user's state directory.
 
-Order and folding of the list, hidden sections, pinned metrics, options of the chart; no filter and
-no place in time, which would hide something. Whatever goes wrong costs only the memory.
+Order and folding of the list, hidden sections, pinned metrics, options of the chart, and which runs
+were seen in which state; no filter and no place in time, which would hide something. Whatever goes
+wrong costs only the memory.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ VIEWS_FILE = "views.json"
 MAX_VIEWS = 200
 """Beyond this number the views that were used longest ago are forgotten."""
 
-MAX_VIEWS_BYTES = 1 << 20
+MAX_VIEWS_BYTES = 4 << 20
 """A larger file is not ours."""
 
 MAX_PINNED = 50
@@ -82,6 +83,7 @@ def _view_of(ui: UiState) -> dict[str, Any]:
         "log": ui.chart.log_scale,
         "smoothing": ui.chart.smoothing,
         "stacked": ui.chart.stacked,
+        "seen": ui.absence.as_json(),
     }
 
 
@@ -99,3 +101,4 @@ def _apply(view: Mapping[str, Any], ui: UiState) -> None:
     ui.hidden_sections = frozenset(each for each in SECTIONS if each in view.get("hidden", ()))
     pinned = view.get("pinned", ())
     ui.metrics.pinned = tuple(each for each in pinned if isinstance(each, str))[:MAX_PINNED]
+    ui.absence.restore(view.get("seen", {}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.ui_state import MAX_RECENT_RUNS, UiState
 from tests.support.remembered import NAMES, finished_runs, opened_files
+from tests.support.screens import read_session, write_unhealthy_run
+from tests.tui.app.test_nothing_to_show import make_app as make_plain_app
 
 RUNS = 3 * len(NAMES)
 CHOSEN = f"b/{NAMES[0]}"
@@ -86,3 +89,20 @@ async def test_remembered_runs_are_shown_and_not_read(
             logs = {str(log.source.path) for run in viewed for log in run.sources.values()}
             assert opened <= logs
             assert len(viewed) <= MAX_RECENT_RUNS < RUNS
+
+
+async def test_what_happened_since_the_last_session_is_told_until_a_key_is_pressed(
+    tmp_path: Path,
+) -> None:
+    """That all runs are read and judged is no look at them."""
+    write_unhealthy_run(tmp_path / "a" / "progress.csv")
+    app = make_plain_app(tmp_path)
+    (run_id,) = (run.id for run in read_session([tmp_path]).runs.values())
+    hours_ago = {"at": time.time() - 7200, "runs": {run_id: ["a", "healthy", "live"]}}
+    app.ui_state.absence.restore(hours_ago)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(lambda: app.notifier_ready)
+        app.draw()
+        assert "1 turned red" in screen(app).splitlines()[-1]
+        await pilot.press("down", "down")
+        await until(lambda: "turned red" not in screen(app))

@@ -10,7 +10,7 @@ import pytest
 from ppo_top.tui.state.actions import Actions
 from ppo_top.tui.state.remembered_view import MAX_VIEWS, VIEWS_FILE, RememberedView
 from ppo_top.tui.state.ui_state import UiState
-from tests.support.screens import write_unhealthy_run
+from tests.support.screens import FakeClock, drawn_text, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
 
@@ -45,6 +45,47 @@ def changed_ui(make_ui_state: MakeUiState, runs: Path, view: RememberedView) -> 
     actions.do_axis()
     actions.do_more_smooth()
     return ui
+
+
+@pytest.mark.parametrize(
+    ("away", "told"), [(60.0, ""), (3 * 3600.0, "(3 h): 1 turned red (a); 1 new (b)")]
+)
+def test_the_next_session_tells_what_happened_meanwhile(
+    make_ui_state: MakeUiState, runs: Path, environ: dict[str, str], away: float, told: str
+) -> None:
+    """As to somebody who left the screen alone for so long; it stays until a key is pressed."""
+    write_unhealthy_run(runs / "a" / "progress.csv", broken_from=99)
+    ui = make_ui_state(runs)
+    ui.note_input()
+    RememberedView([runs], environ).save(ui)
+    for name in ("a", "b"):
+        write_unhealthy_run(runs / name / "progress.csv", broken_from=20 if name == "a" else 99)
+    later = make_ui_state(runs)
+    later.clock = FakeClock(ui.clock() + away)
+    RememberedView([runs], environ).restore(later)
+    assert later.news().endswith(told) and bool(later.news()) is bool(told)
+    assert any(told in row for row in drawn_text(later, 140, 40))
+    later.note_input()
+    assert later.news() == ""
+
+
+@pytest.mark.parametrize(
+    "kept", [{"at": "x"}, {"runs": {"a": ["a", "great", "live"]}}, {"runs": 1}, []]
+)
+def test_what_is_not_understood_of_it_is_nothing(
+    make_ui_state: MakeUiState, runs: Path, environ: dict[str, str], tmp_path: Path, kept: object
+) -> None:
+    """A file of another version costs the news, not the view."""
+    view = RememberedView([runs], environ)
+    view.save(changed_ui(make_ui_state, runs, view))
+    views = json.loads(views_file(tmp_path).read_text())
+    for each in views.values():
+        each["seen"] = kept
+    views_file(tmp_path).write_text(json.dumps(views))
+    ui = make_ui_state(runs)
+    RememberedView([runs], environ).restore(ui)
+    assert ui.news() == ""
+    assert ui.hidden_sections == {"values"}
 
 
 def test_the_next_session_looks_the_same(
