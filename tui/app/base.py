@@ -23,7 +23,7 @@ from ppo_top.tui.app.notifications import Notifier
 from ppo_top.tui.app.reader_thread import ReaderThread, loading_progress
 from ppo_top.tui.app.screen import MainScreen, PollArrived
 from ppo_top.tui.app.signals import install_signal_handlers
-from ppo_top.tui.state.absence import last_words
+from ppo_top.tui.state.absence import gone_runs, last_words
 from ppo_top.tui.state.ui_state import UiState
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class BaseApp(DrawingApp):
         self._is_reading = result.more
         before = ui.listed_runs() if result.removed else []
         ui.session.apply(result)
-        if gone := [listed for listed in before if listed.id not in ui.session.runs]:
+        if gone := gone_runs(before, ui.listed_runs() if before else []):
             what = clean(gone[0].name) if len(gone) == 1 else plural(len(gone), "run")
             self.show_toast(f"Gone: {what} (all logs were deleted)")
             ui.gone = [*(last_words(listed, ui.clock()) for listed in gone), *ui.gone]

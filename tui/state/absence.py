@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -116,6 +116,16 @@ def _told(event: str, names: list[str]) -> str:
     """`2 turned red (a, b)`, `3 finished`."""
     few = f" ({', '.join(names)})" if len(names) <= MAX_NAMES else ""
     return f"{len(names):,} {event}{few}"
+
+
+def gone_runs(before: Sequence[ListedRun], now: Sequence[ListedRun]) -> list[ListedRun]:
+    """The runs that are not there any more, not even as `train.log.1.gz` for `train.log.1`.
+
+    That is another run at the same place, for a moment beside its original.
+    """
+    ids = {listed.id for listed in now}
+    places = {listed.path for listed in (*before, *now) if listed.id in ids}
+    return [each for each in before if each.id not in ids and each.path not in places]
 
 
 def last_words(listed: ListedRun, now: float) -> str:

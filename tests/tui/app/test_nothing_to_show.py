@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gzip
 import threading
 import time
 from pathlib import Path
@@ -78,6 +80,35 @@ async def test_a_run_whose_logs_are_deleted_is_said_to_be_gone(tmp_path: Path) -
         (tmp_path / "runs" / "a" / "progress.csv").unlink()
         await until(lambda: "Gone: a (all logs were deleted)" in screen(app))
         assert [run.name for run in app.ui_state.session.runs.values()] == ["b"]
+
+
+@pytest.mark.parametrize("pause", [0.0, 1.0])
+async def test_a_log_that_is_compressed_is_not_said_to_be_gone(
+    tmp_path: Path, pause: float
+) -> None:
+    """`logrotate` writes `train.log.1.gz`, then deletes `train.log.1`; both are there at first."""
+    lines = [f"step: {n * 2048} | mean reward: {n} | approx kl: 0.0{n % 9}1" for n in range(1, 60)]
+    log = tmp_path / "runs" / "train.log.1"
+    log.parent.mkdir()
+    log.write_text("\n".join(lines) + "\n")
+    app = make_app(tmp_path / "runs")
+    async with app.run_test(size=(160, 24)):
+        await until(lambda: app.notifier_ready)
+        packed = log.with_name("train.log.1.gz")
+        packed.write_bytes(gzip.compress(log.read_bytes()))
+        await asyncio.sleep(pause)
+        log.unlink()
+        await until(lambda: shown_logs(app) == ["train.log.1.gz"])
+        app.draw()
+        assert "Gone" not in screen(app)
+        packed.unlink()
+        await until(lambda: "Gone: " in screen(app))
+
+
+def shown_logs(app: PpoTop) -> list[str]:
+    """The logs of all runs."""
+    runs = app.ui_state.session.runs.values()
+    return [state.source.path.name for run in runs for state in run.sources.values()]
 
 
 async def test_keys_are_answered_while_a_file_system_does_not_answer(
