@@ -341,6 +341,8 @@ GUESSES = [
     ("reward_stats/mean", "reward_mean"),
     ("reward_stats/std", None),
     ("return_episode_3", "eval_reward_mean"),
+    ("eval_R", "eval_reward_mean"),
+    ("train_R", "reward_mean"),
     ("Val chosen reward", None),
     ("TEST: Cumulative Reward/(t)", "eval_reward_mean"),
     ("TEST: Episodic Reward/episode", "eval_reward_mean"),
