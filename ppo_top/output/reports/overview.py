@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -175,6 +174,8 @@ def _table_lines(reports: Sequence[RunReport], style: OutputStyle) -> Iterator[s
         path = troubled[0].identity.path
         hint = f"{worst}whole reports: -v"
         if ":" in path or Path(path).exists():  # the logs of a run may be files of one name
+            import shlex  # most reports need none of it
+
             hint += f", or of one run `ppo-top check {shlex.quote(clean(path))}`"
         yield hint
 

@@ -25,6 +25,7 @@ from ppo_top.runs.grouping.locations import (
 )
 from ppo_top.runs.grouping.same_values import is_distinct, merged_heads, rough_values
 from ppo_top.settings.run_patterns import NO_PATTERNS, PatternMatch, RunPatterns
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 CONSOLE, EVENTS, NOTEBOOK, SETTINGS, TRACKER, MONITORING = (
     "console",
@@ -36,9 +37,9 @@ CONSOLE, EVENTS, NOTEBOOK, SETTINGS, TRACKER, MONITORING = (
 )
 """Kinds of logs that are treated in ways of their own; other kinds are names of formats."""
 
-SYSTEM_TAG = re.compile(r"(?i)gpu|cpu|mem|util|temp|power|disk|net|watt|fan")
+SYSTEM_TAG = lazy_pattern(r"(?i)gpu|cpu|mem|util|temp|power|disk|net|watt|fan")
 """A tag of a log that watches the machine."""
-OF_AN_UPDATE = re.compile(
+OF_AN_UPDATE = lazy_pattern(
     r"(?i)(?!.*(?<![a-z])(?:eval|val|validation|test)(?![a-z]))"
     r".*(?:loss|(?<![a-z])kl(?![a-z])|entropy|advantage|(?<![a-z])grad)"
 )
