@@ -266,11 +266,11 @@ def _rule(page: Page, rule: Rule, run: JudgedRun, trainer: Trainer) -> None:
 
 def _limits(rule: Rule, profile: Profile, trainer: Trainer) -> Iterator[tuple[str, str]]:
     if trainer.id != UNKNOWN_TRAINER.id:
-        yield trainer.label, _format_limits(rule.limits_for(profile))
+        yield trainer.label, _format_limits(rule, rule.limits_for(profile))
         return
-    yield "default", _format_limits(rule.limits)
+    yield "default", _format_limits(rule, rule.limits)
     for who, limits in rule.limit_overrides.items():
-        yield FAMILY_LABELS.get(who, who), _format_limits(limits)
+        yield FAMILY_LABELS.get(who, who), _format_limits(rule, limits)
 
 
 def _meanings(rule: Rule, profile: Profile) -> Iterator[tuple[str, str]]:
@@ -289,8 +289,11 @@ def _meanings(rule: Rule, profile: Profile) -> Iterator[tuple[str, str]]:
             yield name, f"{meanings[name]} (not set)"
 
 
-def _format_limits(limits: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} = {number(value)}" for name, value in limits.items())
+def _format_limits(rule: Rule, limits: Mapping[str, float]) -> str:
+    """Thresholds in the order in which their names are explained."""
+    explained = [name for name in limit_meanings(rule.id) if name in limits]
+    names = [*explained, *(name for name in limits if name not in explained)]
+    return ", ".join(f"{name} = {number(limits[name])}" for name in names)
 
 
 # --- a term ----------------------------------------------------------------------------------

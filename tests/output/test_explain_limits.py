@@ -99,6 +99,16 @@ def test_no_name_is_explained_twice() -> None:
     assert [each for each, count in Counter(line[:2] for line in LINES).items() if count > 1] == []
 
 
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.id)
+def test_thresholds_stand_in_the_order_of_their_meanings(rule: Rule) -> None:
+    """A meaning that says "if it is more than" goes on where the one above it ends."""
+    lines = explain(rule.id, 200)
+    told = [name for name in meanings_shown(lines) if name in rule.limits and name not in COMPUTED]
+    values = next((line for line in lines if line.strip().startswith("default ")), "")
+    shown = [name for name in re.findall(r"(\w+) = ", values) if name in told]
+    assert shown == told[: len(shown)]
+
+
 def test_a_meaning_is_a_short_clause() -> None:
     """It says more than the name, and fits on two lines."""
     for _, name, meaning in LINES:
