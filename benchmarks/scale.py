@@ -136,7 +136,8 @@ def idle(follower: Follower, session: Session, seconds: float) -> float:
 
 def measure_in_child(root: Path, runs: int, idle_s: float) -> dict[str, float]:
     """`measure` in a new process."""
-    command = [sys.executable, __file__, "--measure", root, "--runs", runs, "--idle", idle_s]
+    options = ["--measure", root, "--runs", runs, "--idle", idle_s]
+    command = [sys.executable, "-m", "benchmarks.scale", *options]
     done = subprocess.run(
         [str(word) for word in command], capture_output=True, text=True, check=True
     )
