@@ -132,7 +132,9 @@ class ConsoleParser:
         if first == _BAR:
             return fast.read_rows(process, data, offset, position)
         end = fast.read_pairs(process, data, offset, position)
-        return end or (not has_bar and fast.read_evaluation(process, data, offset, position))
+        if end or has_bar:
+            return end
+        return fast.read_evaluation(process, data, offset, position)
 
     def _read_segment(self, data: bytes, offset: int, position: int) -> int:
         """Read one line, or what is up to a carriage return."""

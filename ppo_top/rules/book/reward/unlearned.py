@@ -52,7 +52,8 @@ def never_learned(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     level = _unlearned_level(run, reward, limits) if proven or not (rises or was_lost) else 0
     if proven and run.ended and reward.episodes >= limits["constant"]:
         level = max(level, WARN)
-    if not level:
+    is_excerpt = run.resumed and reward.count < limits["paste_rows"] and not reward.constant
+    if not level or is_excerpt:
         return borderline(reward.history.last)
     message = f"{_unlearned(run, reward)} in the first {plural(reward.count, run.profile.row_kind)}"
     if _may_have_gained(reward, limits) and not proven:
@@ -60,13 +61,10 @@ def never_learned(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         message = f"{run.reward_words} rose above {num(reward.baseline)}, but by no more than noise"
     if _rose_before(run) or (run.may_be_part(limits["paste_rows"]) and not proven):
         level = min(level, WATCH)
-    if run.resumed and reward.count < limits["paste_rows"] and not reward.constant:
-        return borderline(reward.history.last)
     if run.resumed:
         late = "since it was resumed" if run.segment else "in a log that begins midway"
         level, message = INFO, f"{message}, {late}"
-    value = reward.history.last
-    return Assessment(level, value, reward.baseline, message, immediate=run.ended)
+    return Assessment(level, reward.history.last, reward.baseline, message, immediate=run.ended)
 
 
 def _rises(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> bool:
