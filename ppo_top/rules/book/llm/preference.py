@@ -55,8 +55,8 @@ def none_told_apart(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 
 def loss_stays_untrained(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The loss stays where it is while the policy is its reference."""
-    loss = run.histories["total_loss"]
-    if not _untrained(loss.low, loss.high, limits):
+    loss = run.histories["total_loss"]  # the first one is that of the reference
+    if loss.count < limits["points"] or not _untrained(loss.low, loss.high, limits):
         return None
     message = f"loss is still {num(loss.last)} (ln 2): the policy is nearly its reference"
     is_late = (run.progress or 0.0) >= limits["late"]
@@ -132,7 +132,7 @@ RULES = (
         stays_calm=_has_learned,
         at_end=True,
         families=frozenset({PREFERENCE}),
-        limits={"near": 0.02, "late": 0.5, "warmup": 30},
+        limits={"points": 5, "near": 0.02, "late": 0.5, "warmup": 30},
         persistence=k_of_n(5, 5),
         causes=(
             "learning rate too low, or weights that are frozen",

@@ -82,6 +82,8 @@ class TestPreferenceNotLearned(RuleTests):
             {"total_loss": lambda i: 0.6 if i == 5 else 0.693}, WATCH, 0, family="preference"),
         Contrast("the run is over", {"total_loss": 0.693}, {}, WARN, WATCH, family="preference",
             log=ENDED, otherwise_log=RowLog()),
+        Contrast("a run that is over has five records", {"total_loss": 0.693}, {}, WARN, 0,
+            family="preference", count=5, otherwise_count=4, log=ENDED),
         Contrast("the loss did not rise either", {"total_loss": at(20, 0.703, 0.693)},
             {"total_loss": at(20, 0.71, 0.693)}, WATCH, 0, family="preference"),
         Boundary("near",
