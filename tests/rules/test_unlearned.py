@@ -45,6 +45,21 @@ def test_what_is_said_of_it(reward: DrawnColumn, said: str) -> None:
     assert messages[-1].startswith(f"{said} in ")
 
 
+@pytest.mark.parametrize(("reward", "rounding"), [(0.0, 3e-17), (7.0, 9e-16), (-200.0, 3e-14)])
+def test_equal_rewards_may_differ_by_what_their_mean_is_rounded(
+    reward: float, rounding: float
+) -> None:
+    """A mean of many that are 0.1 each is 0.1 or 0.10000000000000002."""
+
+    def found(apart: float) -> list[tuple[Severity, str]]:
+        judge = judged(profile(), draw_rows(course(lambda i: reward + apart * (i % 3 - 1))))
+        judge.end_run()
+        return [(f.worst_severity, f.message) for f in judge.findings if f.rule == RULE]
+
+    assert found(rounding) == found(0.0) != []
+    assert found(1e5 * rounding) != found(0.0)
+
+
 @pytest.mark.parametrize(
     ("score", "said"),
     [(0.5, "every completion gets the same reward, 0.5, in "), (0.0, "no success seen yet in ")],

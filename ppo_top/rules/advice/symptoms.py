@@ -156,7 +156,7 @@ def reward_constant(run: JudgedRun) -> bool | None:
 def reward_zero(run: JudgedRun) -> bool | None:
     """The reward has been exactly 0 in every row."""
     reward = run.reward
-    return None if reward is None else reward.constant and reward.history.last == 0.0
+    return None if reward is None else reward.constant and not reward.start_pays
 
 
 def below_start(run: JudgedRun) -> bool | None:

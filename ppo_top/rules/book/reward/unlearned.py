@@ -153,14 +153,14 @@ def _constant_level(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) ->
     """
     long, budget = reward.count >= limits["constant_rows"], run.progress
     if run.family in LLM_FAMILIES:
-        needed = "constant_rows" if reward.baseline != 0.0 else "long_points"
+        needed = "constant_rows" if reward.start_pays else "long_points"
         return WARN if reward.count >= limits[needed] else 0
     episodes = _episodes(run, reward)
     if episodes < limits["constant"] or reward.count < MIN_POINTS:
         return 0
-    paid = reward.baseline > 0.0 and run.family in (VALUE_BASED, OFF_POLICY)
+    paid = reward.start_pays > 0 and run.family in (VALUE_BASED, OFF_POLICY)
     enough = episodes >= limits["constant" if paid else "constant_episodes"]
-    learned = reward.baseline > 0.0 and _same_lengths(run)
+    learned = reward.start_pays > 0 and _same_lengths(run)
     sure = long and (enough or run.ended) and not learned
     if not sure or (budget is not None and budget < limits["constant_budget"]):
         return WATCH
@@ -205,9 +205,9 @@ def _unlearned(run: JudgedRun, reward: RewardCourse) -> str:
         if reward.baseline - reward.smooth > max(NEAR_START * reward.scale, NEAR_NOISE * reward.sd):
             return f"{what} has not risen above {began}, where it began,"
         return f"{what} has not moved from {began}"
-    if run.family in LLM_FAMILIES and reward.baseline != 0.0:
+    if run.family in LLM_FAMILIES and reward.start_pays:
         return f"every completion gets the same reward, {began},"
-    return f"reward is exactly {began}" if reward.baseline > 0.0 else "no success seen yet"
+    return f"reward is exactly {began}" if reward.start_pays > 0 else "no success seen yet"
 
 
 def below_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:

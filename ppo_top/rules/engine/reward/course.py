@@ -39,6 +39,9 @@ CLIMBING = 2.58
 LASTING_POINTS, LASTING_FACTOR = 10, 3
 """A drawdown no deeper than an earlier one counts if it lasts longer than both."""
 
+ROUNDING = 1e-12
+"""Means of equal rewards differ by no more than this share of them; near 0, by this much."""
+
 OVERLAP, MOST_OVERLAP = 0.5, 2.0
 """A rise exceeds so many standard deviations for each row of a moving mean, and at most these."""
 
@@ -133,8 +136,14 @@ class RewardCourse(RewardMeasures):
 
     @property
     def constant(self) -> bool:
-        """Whether all rewards are the same."""
-        return self.history.high <= self.history.low
+        """Whether all rewards are the same, but for rounding."""
+        low, high = self.history.low, self.history.high
+        return high - low <= ROUNDING * max(1.0, abs(high))
+
+    @property
+    def start_pays(self) -> int:
+        """The sign of the first rewards: 0 where nothing was paid, but for rounding."""
+        return (self.baseline > ROUNDING) - (self.baseline < -ROUNDING)
 
     @property
     def state(self) -> int:
