@@ -103,6 +103,11 @@ def _add_look_options(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--follow", action="store_true", help="keep running, one line per change")
     add(
+        "--until-over",
+        action="store_true",
+        help="with --follow: end once the exit code is 1, or all runs are over",
+    )
+    add(
         "--ended",
         action="store_true",
         help="treat all runs as finished (for the last line of a job script)",
@@ -155,6 +160,7 @@ def _run_check(options: argparse.Namespace) -> int:
             active_s=options.active,
             beat_s=options.beat,
             on_existing=options.on_existing,
+            until_over=options.until_over,
         )
     from ppo_top.output.answers import answer_parts
 
@@ -194,6 +200,8 @@ def _check_usage(options: argparse.Namespace) -> None:
         raise UsageError("--active is for logs in files, and not for --backtest")
     if (options.on or options.on_existing) and not options.follow:
         raise UsageError("--on and --on-existing need --follow")
+    if options.until_over and not options.follow:
+        raise UsageError("--until-over needs --follow")
     if options.beat < math.inf and not (options.follow and options.format == "json"):
         raise UsageError("--beat needs --follow --json")
     if options.ended and options.follow:

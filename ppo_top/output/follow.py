@@ -6,7 +6,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -226,12 +226,14 @@ def follow(
     active_s: float = math.inf,
     beat_s: float = math.inf,
     on_existing: bool = False,
+    until_over: bool = False,
 ) -> int:
     """Watch the paths and print one line per change; SIGINT ends it with the code of `check`.
 
-    Lines are text, with the local time, or JSON. Logs not written for `active_s` seconds are not
-    opened before they are written again. Every `beat_s` seconds an event says that it still looks.
-    Events start the commands of the settings' hooks; `on_existing`: also what is there at first.
+    So does `until_over`, once that code is 1 or all runs are over. Lines are text, with the local
+    time, or JSON. Logs not written for `active_s` seconds are not opened before they are written
+    again. Every `beat_s` seconds an event says that it still looks. Events start the commands of
+    the settings' hooks; `on_existing`: also what is there at first.
     """
     if is_unreachable(paths, sys.stderr, may_come=True):
         return EXIT_ERROR
@@ -239,16 +241,19 @@ def follow(
     hooks = Hooks(settings.hooks, partial(print_problem, sys.stderr), existing=on_existing)
     report = _reporting(session, hooks, beat_s, style)
 
-    def after_look() -> None:
+    def is_decided() -> bool:
         hooks.begin()
-        follower.wait(min(FOLLOW_INTERVAL_S, beat_s))
+        runs = session.runs.values()
+        return until_over and (is_bad(runs, fail_on) or _are_over(runs))
 
     follower = Follower(
         paths, patterns=settings.patterns, notebooks=settings.notebooks, active_s=active_s
     )
     try:
-        _look_until_unread(follower, session, report, after_look)
-        return EXIT_OK
+        if not _look_until(is_decided, follower, session, report, min(FOLLOW_INTERVAL_S, beat_s)):
+            return EXIT_OK
+        hooks.wait()
+        return exit_code(is_bad(session.runs.values(), fail_on), follower.unread)
     except KeyboardInterrupt:
         return exit_code(is_bad(session.runs.values(), fail_on), follower.unread)
     except BrokenPipeError:
@@ -279,18 +284,32 @@ def _reporting(
     return report
 
 
-def _look_until_unread(
+def _are_over(runs: Collection[Run]) -> bool:
+    """Whether there are runs, and each has ended and was judged as a whole, or has died."""
+    now = time.time()
+
+    def is_over(run: Run) -> bool:
+        return run.judged and (run.is_over or run_status(run, now).state is State.DIED)
+
+    return bool(runs) and all(map(is_over, runs))
+
+
+def _look_until(
+    is_decided: Callable[[], bool],
     follower: Follower,
     session: Session,
     report: Callable[[], None],
-    after_look: Callable[[], None],
-) -> None:
-    """Look again and again, as long as somebody reads; `after_look` waits for news."""
+    interval_s: float,
+) -> bool:
+    """Look again and again until it is decided; False once nobody reads any more."""
     # Load the watcher before printing: an interrupt during an import that creates classes
     # ends CPython by the signal, not with our exit code.
     follower.wait(0.0)
     problems: set[str] = set()
     while not reader_is_gone(sys.stdout):
         read_to_end(follower, session, lambda _polled: report())
-        after_look()
         report_new_problems(follower, session, problems, sys.stderr)
+        if is_decided():
+            return True
+        follower.wait(interval_s)
+    return False

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ppo_top.model import Severity
-from ppo_top.output.hook_runner import HookCall, HookRunner
+from ppo_top.output.hook_runner import TIME_LIMIT_S, HookCall, HookRunner
 from ppo_top.settings import Hook
 from ppo_top.settings.hook import SEVERITY_EVENTS, STATE_EVENTS
 from ppo_top.text.format import clean
@@ -43,6 +43,10 @@ class Hooks:
         for hook in self._hooks:
             if hook.event in words:
                 self._runner.start(_call(hook, event))
+
+    def wait(self) -> None:
+        """Wait until the commands that were started have ended, or their time is over."""
+        self._runner.wait(TIME_LIMIT_S)
 
     def close(self) -> None:
         """End the commands that still run."""

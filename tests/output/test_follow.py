@@ -346,3 +346,44 @@ def test_beats_tell_silence_from_death(tmp_path: Path) -> None:
     assert "run-finished" in [each["event"] for each in events]
     assert begin <= times[0]
     assert all(later - earlier >= 0.1 for earlier, later in pairwise(times))
+
+
+def test_it_may_end_once_all_runs_are_over(tmp_path: Path) -> None:
+    """A job script waits for the answer: that of `check`, and the commands of hooks have run."""
+    lines = (DEMO_LOGS_FOLDER / "torch_cartpole" / "stdout.log").read_bytes().splitlines(True)
+    log, told = tmp_path / "run" / "stdout.log", tmp_path / "told"
+    log.parent.mkdir()
+    log.write_bytes(b"".join(lines[:3]))
+    shutil.copytree(DEMO_LOGS_FOLDER / "sb3_cartpole", tmp_path / "over")
+    hook = ["--on", "finished", f"sh -c 'sleep 0.2; touch {told}'"]
+    with followed_until_over(tmp_path, *hook) as process:
+        assert process.stdout is not None
+        seen = [process.stdout.readline() for _ in range(3)]
+        assert sum("started" in line for line in seen) == 2, "one of them goes on"
+        assert process.poll() is None
+        with open(log, "ab") as file:
+            file.write(b"".join(lines[3:]))
+        assert "run: finished" in process.stdout.read()
+        assert process.wait(30) == 0
+    assert told.exists()
+
+
+def test_or_once_one_is_as_bad_as_asked(tmp_path: Path) -> None:
+    """The training that it watches may go on, and be stopped by who asked."""
+    lines = (DEMO_LOGS_FOLDER / "torch_cartpole_lr" / "stdout.log").read_bytes().splitlines(True)
+    log = tmp_path / "run" / "stdout.log"
+    log.parent.mkdir()
+    log.write_bytes(b"".join(lines[:3]))
+    with followed_until_over(tmp_path) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().endswith("run: started\n")
+        with open(log, "ab") as file:
+            file.write(b"".join(lines[3:-1]))
+        assert "opened crit" in process.stdout.read()
+        assert process.wait(30) == 1
+
+
+def followed_until_over(folder: Path, *options: str) -> subprocess.Popen[str]:
+    """`check --follow --until-over`, started on the runs below a folder."""
+    command = [sys.executable, "-m", "ppo_top", "check", "--follow", "--until-over", *options]
+    return subprocess.Popen([*command, str(folder)], stdout=subprocess.PIPE, text=True)
