@@ -222,6 +222,8 @@ def test_an_unknown_symptom_changes_nothing() -> None:
          {"entropy": lambda i: 1.0 if i < 20 else 1.09}),
         ("entropy unmoved", {"entropy": lambda i: 1.0 - 0.001 * i},
          {"entropy": lambda i: 1.0 - 0.0011 * i}),
+        ("nothing learned yet", {"reward_mean": 1.0, "entropy": lambda i: 1.0 - 0.097 * (i == 20)},
+         {"reward_mean": 1.0, "entropy": lambda i: 1.0 - 0.103 * (i == 20)}),
         ("entropy back at its start", {"entropy": lambda i: 1.0 if not 5 < i < 28 else 0.85},
          {"entropy": lambda i: 1.0 if not 5 < i < 28 else 0.92}),
         ("NaN or infinite", {"value_loss": lambda i: math.nan if i == 29 else 1.0},

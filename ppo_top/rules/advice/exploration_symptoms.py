@@ -82,6 +82,15 @@ def back_at_start(run: JudgedRun) -> bool | None:
     return far and abs(now - start) < 0.3 * moved
 
 
+def nothing_learned_yet(run: JudgedRun) -> bool | None:
+    """The reward never rose, and entropy never fell: there is nothing that could be lost."""
+    history, reward = run.histories.get("entropy"), run.reward
+    if reward is None or history is None:
+        return None
+    least = history.start - LIMITS["entropy_moved"] * abs(history.start)
+    return not reward.gained and history.low > least
+
+
 def epsilon_high(run: JudgedRun) -> bool | None:
     """Most actions are random."""
     history = run.histories.get("exploration_rate")
@@ -136,6 +145,7 @@ EXPLORATION_FACTS: Mapping[str, Fact] = {
     "entropy or std above its start": entropy_rises,
     "entropy unmoved": entropy_at_start,
     "entropy back at its start": back_at_start,
+    "nothing learned yet": nothing_learned_yet,
     "epsilon above 0.5": epsilon_high,
     "entropy coefficient above 5": coefficient_high,
     "epsilon rose again": epsilon_back,
