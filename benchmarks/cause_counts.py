@@ -51,6 +51,7 @@ TABLE = Path(str(TABLES_FOLDER)) / "cause_counts.tsv"
 UNCOUNTED_FACTS = frozenset(
     {
         "learned nothing, and no size of updates is logged",
+        "nothing learned yet",
         "reward gained and kept",
         "a rule's reward gained and kept",
         *SETTING_FACTS,
