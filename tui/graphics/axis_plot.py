@@ -14,6 +14,9 @@ from ppo_top.views.downsample import stride
 
 AXIS_MARGIN = 0.05
 """Of the range of the values, left free above and below them."""
+Ticks = Callable[[float, float, int], list[float]]
+"""The places of about so many ticks between two places of an axis."""
+
 _COLOUR_CODE = re.compile(r"\x1b\[([\d;]*)m")
 
 
@@ -24,29 +27,6 @@ class Curve:
     xs: list[float]
     ys: list[float]
     style: str = "curve"
-
-
-@dataclass(slots=True)
-class Chart:
-    """The contents of a chart, and the ranges of its axes (None: automatic)."""
-
-    curves: list[Curve] = field(default_factory=list)
-    horizontal_lines: list[tuple[float, str]] = field(default_factory=list)
-    """y and style."""
-    vertical_lines: list[tuple[float, str]] = field(default_factory=list)
-    """x and style."""
-    markers: list[tuple[float, float, str, str]] = field(default_factory=list)
-    """x, y, character, style."""
-    x_label: Callable[[float], str] = str
-    y_label: Callable[[float], str] = str
-    x_range: tuple[float, float] | None = None
-    y_range: tuple[float, float] | None = None
-    y_shares: bool = False
-    """Whether the values are shares: where none lies beyond, no tick says 110 %."""
-    time_x: bool = False
-    """Whether x values are seconds."""
-    log_y: bool = False
-    """Whether y values are exponents of ten."""
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:
@@ -64,6 +44,12 @@ def ticks(low: float, high: float, most: int) -> list[float]:
         if len(numbers) > 1:
             return [n * step for n in numbers]
     return [low, high]
+
+
+def count_ticks(low: float, high: float, most: int) -> list[float]:
+    """As `ticks`, of what is counted: there is no update 2.5."""
+    marks = ticks(low, high, most)
+    return [float(round(mark)) for mark in marks if abs(mark - round(mark)) < 1e-9] or marks
 
 
 _MINUTE, _HOUR, _DAY = 60, 3600, 86400
@@ -98,6 +84,27 @@ def log_ticks(low: float, high: float, most: int) -> list[float]:
         if len(marks) <= most:
             break
     return marks[:: -(-len(marks) // max(most, 2))]
+
+
+@dataclass(slots=True)
+class Chart:
+    """The contents of a chart, and the ranges of its axes (None: automatic)."""
+
+    curves: list[Curve] = field(default_factory=list)
+    horizontal_lines: list[tuple[float, str]] = field(default_factory=list)
+    """y and style."""
+    vertical_lines: list[tuple[float, str]] = field(default_factory=list)
+    """x and style."""
+    markers: list[tuple[float, float, str, str]] = field(default_factory=list)
+    """x, y, character, style."""
+    x_label: Callable[[float], str] = str
+    y_label: Callable[[float], str] = str
+    x_range: tuple[float, float] | None = None
+    y_range: tuple[float, float] | None = None
+    y_shares: bool = False
+    """Whether the values are shares: where none lies beyond, no tick says 110 %."""
+    x_ticks: Ticks = ticks
+    y_ticks: Ticks = ticks
 
 
 def axis_range(values: Sequence[float]) -> tuple[float, float]:
@@ -195,14 +202,14 @@ def _set_axes(figure: Any, chart: Chart, cells: int, rows: int) -> None:
             (start, end if end > start else start + 1),
             cells // 16,
             chart.x_label,
-            time_ticks if chart.time_x else ticks,
+            chart.x_ticks,
         ),
         (
             "y",
             chart.y_range or axis_range(ys),
             rows // 4,
             chart.y_label,
-            log_ticks if chart.log_y else ticks,
+            chart.y_ticks,
         ),
     ):
         marks = choose(low, high, max(2, most))

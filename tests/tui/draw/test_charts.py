@@ -21,6 +21,7 @@ from ppo_top.tui.graphics.axis_plot import (
     Curve,
     axis_range,
     connected_curves,
+    count_ticks,
     draw_chart,
     log_ticks,
     parse_ansi,
@@ -91,6 +92,32 @@ def test_ticks_of_a_logarithmic_axis_are_round(
     """1, 2 and 5 times powers of ten, or powers of ten; round numbers within one decade."""
     marks = log_ticks(math.log10(low), math.log10(high), most)
     assert [10**mark for mark in marks] == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [(1, 3, [1, 2, 3]), (0.9, 1.1, [1]), (2.7, 5.3, [3, 4, 5]), (0, 50, [0, 10, 20, 30, 40, 50])],
+)
+def test_ticks_of_a_count_are_whole_numbers(low: float, high: float, wanted: list[float]) -> None:
+    """There is no update 1.5, and no two ticks say the same."""
+    assert count_ticks(low, high, 6) == wanted
+
+
+def test_what_is_counted_has_whole_numbers_on_its_axes(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """In the panels (2 to 15 episodes, not 2.5), the zoom and the comparison of runs."""
+    rows = "1,1.0,3,0.001,21\n2,2.0,13,0.002,22\n3,3.0,5,0.003,23\n"
+    header = "iteration,reward_mean,n_episodes,approx_kl,ep_len\n"
+    (tmp_path / "progress.csv").write_text(header + rows)
+    ui = make_ui_state(tmp_path)
+    shown = "\n".join(drawn_text(ui, 140, 40))
+    assert re.search(r"episodes 5 .*\n.* 15  (.*\n)+.* 2  ", shown) is not None
+    for overlay in ("zoom", "compare"):
+        ui.overlay, ui.concept = overlay, "n_episodes"
+        shown = "\n".join(drawn_text(ui, 140, 90))
+        assert re.findall(r"(\S+)┤", shown) == [str(each) for each in range(13, 2, -1)]
+        assert re.search(r"\n *1 +2 +3 *\n", shown) is not None
 
 
 def test_a_curve_breaks_where_a_value_cannot_be_drawn() -> None:

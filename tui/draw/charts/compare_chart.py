@@ -20,12 +20,15 @@ from ppo_top.text.format import (
     plural,
     tick_time,
 )
+from ppo_top.tui.draw.charts.metric_chart import ValueScale
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
     Curve,
     connected_curves,
+    count_ticks,
     draw_chart,
     points_to_draw,
+    time_ticks,
 )
 from ppo_top.tui.graphics.styled_text import StyledLine, join_fitting, line, shorten
 from ppo_top.tui.state.comparison import (
@@ -74,8 +77,10 @@ def compare_lines(ui: UiState, snap: Snapshot, cells: int, rows: int) -> list[St
     loading = sum(not run.is_whole for run in compared_runs(fitting))
     metric = concept(name)
     x_label = tick_time if axis == "time" else compact
-    chart = Chart(x_label=x_label, y_label=lambda y: format_metric_value(y, metric.fmt))
-    chart.time_x, chart.y_shares = axis == "time", metric.fmt == "pct"
+    scale = ValueScale(metric.fmt, log=False)
+    chart = Chart(x_label=x_label, y_label=scale.label, y_ticks=scale.ticks)
+    chart.x_ticks = time_ticks if axis == "time" else count_ticks
+    chart.y_shares = metric.fmt == "pct"
     legend: list[StyledLine] = []
     styles = iter(GROUP_STYLES)
     for group, members in fitting:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from ppo_top.catalogue import concept
@@ -36,6 +37,8 @@ def curve_scale(
     metric = concept(track.track.concept)
     whole = metric.group in WHOLE_GROUPS or metric.fmt == "pct"  # a share has ends of its own
     scale = choose_scale(samples, goal or track.healthy_range, whole=whole)
+    if metric.fmt == "int":
+        return Scale(float(math.floor(scale.low)), float(math.ceil(scale.high)))
     return within_share(scale, samples) if metric.fmt == "pct" else scale
 
 

@@ -16,9 +16,14 @@ from ppo_top.tui.draw.charts.curve_columns import SPREAD_OF, style_of
 from ppo_top.tui.graphics.axis_plot import (
     Chart,
     Curve,
+    Ticks,
     axis_range,
     connected_curves,
+    count_ticks,
+    log_ticks,
     points_to_draw,
+    ticks,
+    time_ticks,
 )
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.views.run_view import PanelTrack
@@ -69,6 +74,11 @@ class ValueScale:
         """The value at a place."""
         return format_metric_value(10.0**at if self.log else at, self.fmt)
 
+    @property
+    def ticks(self) -> Ticks:
+        """What chooses the ticks: those of a logarithm are exponents of ten."""
+        return log_ticks if self.log else count_ticks if self.fmt == "int" else ticks
+
 
 def metric_chart(
     options: ChartOptions, run: Run, track: PanelTrack, row: int, cells: int, bad: str
@@ -83,8 +93,9 @@ def metric_chart(
     kept = points_to_draw(drawn, seen, 2 * cells, begin)
     spread = _spread(run.timeline, drawn, kept)
     curves = _curves(options, run, track, kept, spread, scale)
-    chart = Chart(curves, x_label=x_label, y_label=scale.label, log_y=scale.log)
-    chart.time_x, chart.y_shares = x_label is tick_time, track.fmt == "pct" and not scale.log
+    chart = Chart(curves, x_label=x_label, y_label=scale.label, y_ticks=scale.ticks)
+    chart.x_ticks = time_ticks if x_label is tick_time else count_ticks
+    chart.y_shares = track.fmt == "pct" and not scale.log
     chart.x_range = to_x(drawn.rows[begin]), to_x(drawn.rows[seen - 1])
     chart.y_range = axis_range([y for curve in curves for y in curve.ys])
     notes = _add_limits(chart, track, scale)
@@ -198,7 +209,7 @@ def _add_limits(chart: Chart, track: PanelTrack, scale: ValueScale) -> list[str]
     if track.healthy_range is not None:
         limits += [(track.healthy_range.low, "limit"), (track.healthy_range.high, "limit")]
     low, high = chart.y_range
-    reach = (high - low) * (2 if chart.log_y else 0.5)
+    reach = (high - low) * (2 if scale.log else 0.5)
     margin = (high - low) * 0.02
     beyond = []
     for limit, name in limits:

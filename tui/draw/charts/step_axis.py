@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.text.format import compact
-from ppo_top.tui.graphics.axis_plot import ticks
+from ppo_top.tui.graphics.axis_plot import count_ticks
 
 TICK_CELLS = 9
 """There is about one tick in so many cells."""
@@ -54,7 +54,7 @@ class StepRange(NamedTuple):
 def _ticks_at(low: float, high: float, cells: int, cell_of: Callable[[float], float]) -> str:
     """Round numbers between two steps, each over its cell."""
     text = ""
-    for tick in ticks(low, high, max(2, cells // TICK_CELLS)):
+    for tick in count_ticks(low, high, max(2, cells // TICK_CELLS)):
         label = compact(tick).replace(".0", "")
         middle = cell_of(tick)
         start = min(max(0, round(middle - len(label) / 2)), cells - len(label))
