@@ -203,7 +203,7 @@ class CommandParser(argparse.ArgumentParser):
     """Names the option that was probably meant, where there is none of the name given."""
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the message to stderr; exit code 2."""
+        """Print the message to stderr, in a line; exit code 2."""
         unknown = message.startswith("unrecognized arguments: ")
         for word in message.split()[2:] if unknown else ():
             from difflib import get_close_matches
@@ -211,7 +211,8 @@ class CommandParser(argparse.ArgumentParser):
             known = self._option_string_actions if word.startswith("--") else ()
             for near in get_close_matches(word.partition("=")[0], known, 1):
                 message += f"; did you mean {near}?"
-        super().error(message)
+        hint = f"`{self.prog} --help` lists the options"
+        self.exit(EXIT_ERROR, f"{self.prog}: error: {message} ({hint})\n")
 
 
 def make_parser(name: str) -> tuple[argparse.ArgumentParser, Command]:

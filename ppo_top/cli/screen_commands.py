@@ -48,9 +48,10 @@ def watch(parser: argparse.ArgumentParser) -> Command:
         if options.tee is not None:
             raise UsageError("--tee copies standard input: `train.py | ppo-top - --tee run.log`")
         paths = paths_or_default(options.path)
+        waits = sys.stdout.isatty() and not options.no_wait
         for path in paths:
             why = unreachable_reason(path)
-            if why and (options.no_wait or why == PERMISSION_DENIED):
+            if why and (why == PERMISSION_DENIED or not waits):
                 raise UsageError(f"{path}: {why}")
         return _monitor(options, paths)
 

@@ -6,6 +6,7 @@ import argparse
 import gc
 import math
 import re
+import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from ppo_top.cli.options import (
     refuse_among_logs,
     with_hooks,
 )
+from ppo_top.output.exit_codes import EXIT_ERROR
 
 if TYPE_CHECKING:
     from ppo_top.serve.listen_address import ListenAddress, TlsFiles
@@ -125,6 +127,7 @@ def _run(options: argparse.Namespace) -> int:
     paths = paths_or_default(options.path)
     need_prometheus_client("serve")
     gc.disable()  # nothing loaded now is garbage
+    from ppo_top.runs.load import is_unreachable
     from ppo_top.serve.listen_address import UnusableAddress
     from ppo_top.serve.service import Service
 
@@ -134,6 +137,8 @@ def _run(options: argparse.Namespace) -> int:
     try:
         wanted = _service_options(options, paths)
         settings = with_hooks(read_settings(options, paths), options.on)
+        if is_unreachable(paths, sys.stderr, may_come=True):
+            return EXIT_ERROR
         service = Service(paths, settings, wanted)
     except UnusableAddress as error:
         raise UsageError(str(error)) from None

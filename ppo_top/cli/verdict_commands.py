@@ -204,8 +204,8 @@ def _check_usage(options: argparse.Namespace) -> None:
         raise UsageError("--until-over needs --follow")
     if options.beat < math.inf and not (options.follow and options.format == "json"):
         raise UsageError("--beat needs --follow --json")
-    if options.ended and options.follow:
-        raise UsageError("--ended is for a single look, not for --follow")
+    if options.ended + options.follow + options.backtest > 1:
+        raise UsageError("choose one of --ended, --follow and --backtest")
     for mode in ("follow", "backtest"):
         if not getattr(options, mode):
             continue

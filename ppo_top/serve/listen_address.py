@@ -124,7 +124,7 @@ def tls_context(files: TlsFiles) -> ssl.SSLContext:
     """The context of a server; raises `UnusableAddress` if a file cannot be used."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
-    named = f"{files.certificate} or {files.key}"
+    named = " or ".join(filter(None, (files.certificate, files.key)))
     try:
         context.load_cert_chain(files.certificate, files.key or None)
         if files.client_authority:

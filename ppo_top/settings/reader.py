@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
-from ppo_top.paths import config_directory, is_file
+from ppo_top.paths import config_directory, is_file, unreachable_reason
 from ppo_top.settings.custom_rule import (
     RULE_KEYS,
     CustomRule,
@@ -70,7 +70,8 @@ def load_settings(
             if path == user_file and not reader.is_readable:
                 raise UnusableSettingsError(reader.problems[0])
         elif path == user_file:
-            raise UnusableSettingsError(f"{path}: no such file")
+            why = unreachable_reason(path) or "not a file"
+            raise UnusableSettingsError(f"{path}: {why}")
     return settings
 
 

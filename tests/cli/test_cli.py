@@ -80,10 +80,11 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
 def test_wrong_usage_is_code_2_and_one_reason(
     arguments: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The usage and the reason go to stderr: what is expected, by no name of a function."""
+    """In a line on stderr: what is expected, by no name of a function, and where options are."""
     assert exit_code(*arguments) == 2
     said = capsys.readouterr().err
-    assert "error:" in said
+    assert said.startswith(f"ppo-top {arguments[0]}: error: ") and said.count("\n") == 1
+    assert said.endswith(f"(`ppo-top {arguments[0]} --help` lists the options)\n")
     assert not re.search(r"invalid \w+ value", said)
 
 
@@ -93,6 +94,12 @@ def test_the_monitor_needs_a_terminal(capsys: pytest.CaptureFixture[str]) -> Non
     said = capsys.readouterr()
     assert said.out == ""
     assert "ppo-top check" in said.err
+
+
+def test_without_a_terminal_nobody_waits_for_a_path(capsys: pytest.CaptureFixture[str]) -> None:
+    """A misspelt command or directory is named, not the terminal that is missing as well."""
+    assert main(["/no/such/place"]) == 2
+    assert capsys.readouterr().err == "ppo-top: /no/such/place: no such file or directory\n"
 
 
 def test_no_wait_fails_if_the_path_does_not_exist(capsys: pytest.CaptureFixture[str]) -> None:
@@ -157,6 +164,8 @@ def test_a_settings_file_that_is_named_and_missing_is_a_usage_error(
     (tmp_path / "progress.csv").write_text("step,loss\n1,2\n")
     assert main([command, "--settings", str(tmp_path / "no.toml"), str(tmp_path)]) == 2
     assert "no.toml: no such file" in capsys.readouterr().err
+    assert main([command, "--settings", str(tmp_path), str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"ppo-top: {tmp_path}: not a file\n"
 
 
 @pytest.mark.parametrize(
@@ -205,11 +214,11 @@ def test_an_old_encoding_gets_ascii_symbols(command: str, encoding: str) -> None
 def test_a_misspelt_option_names_the_one_that_is_meant(
     given: str, meant: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """On the last line of the message; nothing is guessed where nothing is near."""
+    """Nothing is guessed where nothing is near."""
     with pytest.raises(SystemExit):
         main(["check", ".", given])
     hint = f"; did you mean {meant}?" if meant else ""
-    assert capsys.readouterr().err.endswith(f"unrecognized arguments: {given}{hint}\n")
+    assert f"unrecognized arguments: {given}{hint} (`ppo-top " in capsys.readouterr().err
 
 
 def test_a_misspelt_command_is_not_waited_for_as_a_directory(
@@ -418,6 +427,14 @@ def test_demo_live_says_how_to_install_what_it_needs(
     said = capsys.readouterr().err
     assert said.count("\n") == 1
     assert "pip install torch gymnasium tensorboard" in said
+
+
+def test_check_looks_in_one_way_only(capsys: pytest.CaptureFixture[str]) -> None:
+    """No option is passed over in silence."""
+    for words in (["--ended", "--follow"], ["--follow", "--backtest"], ["--ended", "--backtest"]):
+        assert main(["check", ".", *words]) == 2
+        said = capsys.readouterr().err
+        assert said == "ppo-top: choose one of --ended, --follow and --backtest\n"
 
 
 @pytest.mark.parametrize("words", [("-",), (".", "--backtest")])

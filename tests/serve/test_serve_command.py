@@ -34,7 +34,7 @@ NAN_RUN = str(DEMO_LOGS_FOLDER / "torch_cartpole_nan")
         (["--textfile", "/nowhere/a.prom"], "no such directory"),
         (["--listen", "unix:{logs}/s"], "lies among the logs; give another directory"),
         (["--tls-key", "k.pem"], "need --tls-cert"),
-        (["--tls-cert", "/nowhere/c.pem"], "cannot use the certificate /nowhere/c.pem"),
+        (["--tls-cert", "/nowhere/c.pem"], "cannot use the certificate /nowhere/c.pem: No such"),
         (["--token-file", "/nowhere/t"], "--token-file /nowhere/t: No such file"),
         (["--label", "user"], "expected NAME=VALUE"),
         (["--label", "run=a"], "run has a meaning already"),
@@ -65,6 +65,19 @@ def test_without_the_client_library_it_says_what_to_install(
     assert "pip install prometheus_client" in capsys.readouterr().err
     assert main(["status", "--format", "prometheus"]) == 2
     assert "pip install prometheus_client" in capsys.readouterr().err
+
+
+def test_a_path_that_is_not_there_is_named_and_waited_for(tmp_path: Path) -> None:
+    """A misspelt one would be silent for ever: no run is no alert."""
+    command = [sys.executable, "-m", "ppo_top", "serve", str(tmp_path / "rnus")]
+    options = ["--listen", f"127.0.0.1:{free_port()}"]
+    with subprocess.Popen([*command, *options], stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        said = process.stderr.readline()
+        assert said == f"ppo-top: {tmp_path}/rnus: no such file or directory: waiting for it\n"
+        assert process.stderr.readline().startswith("ppo-top: listening on ")
+        process.terminate()
+        assert process.wait(10) == 0
 
 
 def free_port() -> int:
