@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, NoReturn
 
 from ppo_top.cli.options import (
@@ -100,17 +100,27 @@ def _explain(parser: argparse.ArgumentParser) -> Command:
     def run(options: argparse.Namespace) -> int:
         import shutil
 
-        from ppo_top.output.explain import UnknownName, explain
-
-        try:
-            width = min(100, shutil.get_terminal_size((96, 24)).columns)
-            name = " ".join(options.name) or None
-            print("\n".join(explain(name, width=width, all_tags=options.verbose)))
-        except UnknownName as error:
-            raise UsageError(str(error)) from None
+        width = min(100, shutil.get_terminal_size((96, 24)).columns)
+        for page in _explanations(options.name, width, options.verbose):
+            print(page)
         return 0
 
     return run
+
+
+def _explanations(words: Sequence[str], width: int, all_tags: bool) -> list[str]:
+    """The page on a name of one or more words, or those on each of several names."""
+    from ppo_top.output.explain import UnknownName, explain
+
+    def page(name: str | None) -> str:
+        return "\n".join(explain(name, width, all_tags=all_tags))
+
+    try:
+        return [page(" ".join(words) or None)]
+    except UnknownName as error:
+        with suppress(UnknownName):
+            return [page(word) + "\n" for word in words]
+        raise UsageError(str(error)) from None
 
 
 def _cache(parser: argparse.ArgumentParser) -> Command:

@@ -64,6 +64,18 @@ def test_a_name_of_two_words_needs_no_quotes(
     assert said == capsys.readouterr().out and words[-1][:3] in said.splitlines()[0]
 
 
+def test_several_names_are_explained_one_after_another(capsys: pytest.CaptureFixture[str]) -> None:
+    """As the usage says; one that means nothing is an error, whatever the others are."""
+    each = []
+    for name in ("kl-high", "entropy"):
+        assert main(["explain", name]) == 0
+        each.append(capsys.readouterr().out)
+    assert main(["explain", "kl-high", "entropy"]) == 0
+    assert capsys.readouterr().out == "".join(f"{page}\n" for page in each)
+    assert main(["explain", "kl-high", "no-such-thing"]) == 2
+    assert capsys.readouterr().out == ""
+
+
 def test_an_option_is_explained_by_the_name_that_advice_uses() -> None:
     """`raise ent_coef`: first the option of SB3, then the metric that Baselines logs so."""
     shown = text("ent_coef")
