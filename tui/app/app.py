@@ -47,18 +47,14 @@ class PpoTop(BaseApp):
         self.prioritise_input()
         news = self._note_input()
         if self.ui_state.line_input is not None:
-            before = self.ui_state.toast
             if not self.ui_state.line_input.press_key(message.key, message.character):
                 self.ui_state.line_input = None
-            if self.ui_state.toast != before:
-                self.show_toast(self.ui_state.toast)
         else:
             key = BINDING_BY_KEY.get(message.key)
             if key is not None:
-                self.ui_state.toast = ""
+                self.clear_toast()
                 self.perform_action(key.action, self.key_repeat.step_count(message.key))
-        if news and not self.ui_state.toast:
-            self.show_toast(news)
+        self.ui_state.toast = self.ui_state.toast or news
         self.draw_answer()
 
     def _note_input(self) -> str:
@@ -70,17 +66,14 @@ class PpoTop(BaseApp):
     def perform_action(self, action: str, times: int = 1) -> None:
         """Run an action of the key table."""
         if action in NEEDING_A_RUN and self.ui_state.run is None and not self.ui_state.overlay:
-            self.show_toast("No run yet")
+            self.ui_state.toast = "No run yet"
             return
-        before = self.ui_state.toast
         own = getattr(self, f"do_{action}", None)
         act = own or getattr(self.actions, f"do_{action}")
         if times > 1 and action in ("step_back", "step_forward", "left", "right"):
             act(times)
         else:
             act()
-        if self.ui_state.toast != before:
-            self.show_toast(self.ui_state.toast)
         self.playback.start()
 
     def on_paste(self, event: events.Paste) -> None:
@@ -126,7 +119,7 @@ class PpoTop(BaseApp):
         names = list(THEMES)
         self.palette_name = names[(names.index(self.palette_name) + 1) % len(names)]
         self.canvas.use_theme(THEMES[self.palette_name])
-        self.show_toast(f"Theme: {self.palette_name}")
+        self.ui_state.toast = f"Theme: {self.palette_name}"
 
     def do_copy(self) -> None:
         """Copy the zoomed series to the clipboard of the terminal."""
@@ -144,7 +137,7 @@ class PpoTop(BaseApp):
     def do_bell(self) -> None:
         """Toggle the bell."""
         self.notifier.bell = not self.notifier.bell
-        self.show_toast(f"Bell {'on' if self.notifier.bell else 'off'}")
+        self.ui_state.toast = f"Bell {'on' if self.notifier.bell else 'off'}"
 
     def do_suspend(self) -> None:
         """Suspend the process."""

@@ -53,8 +53,6 @@ MIN_SHOWN_BYTES = 2_000_000
 MANY_RUNS = 20
 """While so many runs wait for their first verdict, a bar appears however short their logs are."""
 
-TOAST_S = 6.0
-
 AUTO_CHOOSE_S = 3.0
 """For this long after the start the newest live run is selected automatically."""
 
@@ -151,7 +149,7 @@ class BaseApp(DrawingApp):
         ui.session.apply(result)
         if gone := gone_runs(before, ui.listed_runs() if before else []):
             what = clean(gone[0].name) if len(gone) == 1 else plural(len(gone), "run")
-            self.show_toast(f"Gone: {what} (all logs were deleted)")
+            ui.toast = f"Gone: {what} (all logs were deleted)"
             ui.gone = [*(last_words(listed, ui.clock()) for listed in gone), *ui.gone]
         left = result.total_bytes - result.read_bytes
         much = result.more and left > MIN_SHOWN_BYTES
@@ -231,7 +229,7 @@ class BaseApp(DrawingApp):
             if text and run.id != ui.chosen_run_id:
                 ui.alerts[run.id] = text
             elif text:
-                self.show_toast(text)
+                ui.toast = text
         if ui.replay is None:
             ui.mark_runs_seen(())
         self.notifier_ready = True
@@ -263,10 +261,7 @@ class BaseApp(DrawingApp):
 
     def _measure_machine(self) -> None:
         """Measure what the selected training uses, and draw it."""
-        before = self.ui_state.toast
         if self.machine_watch is not None and self.machine_watch.look():
-            if self.ui_state.toast != before:
-                self._toast_time = time.monotonic()
             self._judge_or_yield()
 
     def _check_states(self) -> None:
@@ -276,8 +271,8 @@ class BaseApp(DrawingApp):
             self._judge_or_yield()
         if self._read_to_end and self.ui_state.siblings.update(self.ui_state.session):
             self.draw()
-        if self.ui_state.toast and time.monotonic() - self._toast_time > TOAST_S:
-            self.ui_state.toast = ""
+        if self.toast_is_old:
+            self.clear_toast()
             self.draw()
         if self.notifier_ready:
             self._remember()  # another run may have come to rest

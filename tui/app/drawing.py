@@ -31,6 +31,9 @@ KEY_RETRY_S = 0.02
 ANSWER_PAUSE_S = 0.1
 """Keys that come faster are answered together this often."""
 
+TOAST_S = 6.0
+"""How long a text stays in the footer."""
+
 
 class DrawingApp(App[int]):
     """Draws the `UiState` on the canvas."""
@@ -51,7 +54,8 @@ class DrawingApp(App[int]):
         self._timer: asyncio.TimerHandle | None = None
         self._answer: asyncio.TimerHandle | None = None
         self._read_to_end = self._is_reading = self._replay_began = False
-        self._toast_time = 0.0
+        self._drawn_toast = ""
+        self._toast_since = 0.0
         self._drawn_at = 0.0
 
     def call_after_delay(self, delay: float, callback: Callable[[], None]) -> asyncio.TimerHandle:
@@ -114,6 +118,8 @@ class DrawingApp(App[int]):
         self.click_regions = block.click_regions
         self.canvas.show_lines(block.lines)
         self._drawn_at = time.monotonic()
+        if self.ui_state.toast != self._drawn_toast:
+            self._drawn_toast, self._toast_since = self.ui_state.toast, self._drawn_at
         self.draw_pace.record(time.thread_time() - begin, self._read_to_end)
         self._provide_for_what_is_drawn()
 
@@ -169,10 +175,15 @@ class DrawingApp(App[int]):
             ui.start_replay()
             self.playback.start()
 
-    def show_toast(self, text: str) -> None:
-        """Show a text in the footer for a while."""
-        self.ui_state.toast = text
-        self._toast_time = time.monotonic()
+    def clear_toast(self) -> None:
+        """Take the text in the footer away; what comes next is new, even the same text."""
+        self.ui_state.toast = self._drawn_toast = ""
+
+    @property
+    def toast_is_old(self) -> bool:
+        """Whether the text in the footer has been seen for a while."""
+        seen = self.ui_state.toast == self._drawn_toast != ""
+        return seen and time.monotonic() - self._toast_since > TOAST_S
 
     def _provide_for_what_is_drawn(self) -> None:
         """Called after each drawing: another run may be selected, or other runs compared."""

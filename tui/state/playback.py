@@ -28,7 +28,6 @@ class PlaybackHost(Protocol):
 
     def call_after_delay(self, delay: float, callback: Callable[[], None]) -> object: ...
     def draw(self) -> None: ...
-    def show_toast(self, text: str) -> None: ...
 
 
 class Playback:
@@ -71,7 +70,7 @@ class Playback:
         """Say that it is over; in a demo the next run follows."""
         ui = self.host.ui_state
         more = ", . next run" if len(ui.session.runs) > 1 else ""
-        self.host.show_toast(f"Replay finished: Space restart{more}")
+        ui.toast = f"Replay finished: Space restart{more}"
         if ui.replay is not None and ui.replay.one_by_one and ui.next_to_replay():
             played = ui.chosen_run_id
             self.host.call_after_delay(NEXT_RUN_S, lambda: self._play_next(played))
@@ -86,4 +85,4 @@ class Playback:
     def _announce_findings(self, run: Run, before: int, now: int) -> None:
         for finding in run.findings:
             if before < finding.opened.row <= now and finding.severity >= Severity.WARN:
-                self.host.show_toast(detection_text(run, finding))
+                self.host.ui_state.toast = detection_text(run, finding)

@@ -242,7 +242,7 @@ async def test_without_a_run_keys_of_a_run_say_so(make_ui_state: MakeUiState) ->
             await press(pilot, key.keys[0])
             assert "No run yet" in screen(app), key
             assert app.ui_state.overlay == ""
-            app.show_toast("")
+            app.ui_state.toast = ""
         await press(pilot, "question_mark", "end")
         assert "No run yet" not in screen(app)
     assert len(keys) > 30

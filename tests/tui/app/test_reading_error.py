@@ -8,7 +8,7 @@ import pytest
 
 from ppo_top.files.update import PollResult
 from ppo_top.support import internal_errors
-from ppo_top.tui.app import base
+from ppo_top.tui.app import drawing
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
@@ -44,7 +44,7 @@ async def test_the_error_stays_on_the_screen_and_is_logged(
     tmp_path: Path, error_log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Toasts come and go; the run below looks alive and is not."""
-    monkeypatch.setattr(base, "TOAST_S", 0.0)
+    monkeypatch.setattr(drawing, "TOAST_S", 0.0)
     write_unhealthy_run(tmp_path / "runs" / "a" / "progress.csv")
     app = make_app(tmp_path / "runs")
     async with app.run_test(size=(140, 40)) as pilot:
@@ -52,7 +52,8 @@ async def test_the_error_stays_on_the_screen_and_is_logged(
         assert "reading the logs failed" not in screen(app)
         break_reading(app)
         await until(lambda: ERROR in screen(app))
-        app.show_toast("something else")
+        app.ui_state.toast = "something else"
+        app.draw()
         app._check_states()
         assert app.ui_state.toast == ""
         assert ERROR in screen(app)
