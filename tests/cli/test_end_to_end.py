@@ -60,7 +60,7 @@ def app_on(follower: Follower, tmp_path: Path) -> PpoTop:
 
 def screen_text(app: PpoTop) -> str:
     """What stands on the screen, line by line."""
-    size = app.canvas.size
+    size = app.drawing.canvas.size
     lines = draw_screen(app.ui_state, size.width, size.height).lines
     return "\n".join("".join(text for text, _ in line) for line in lines)
 

@@ -73,7 +73,7 @@ def run(paths: Sequence[Path], settings: Settings, options: ScreenOptions) -> in
         code = app.run()
         if app.remembered is not None:
             app.remembered.save(app.ui_state)
-    if app.is_detached:
+    if app.quitting.is_detached:
         goes_to = f"is written to {options.tee}" if options.tee is not None else "is discarded"
         print(f"The training runs on; its output {goes_to}.", DETACHED_HINT, file=sys.stderr)
     return app.return_code or code or 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Protocol
 
 from ppo_top.model import Severity
 from ppo_top.runs.run import Run
@@ -21,36 +20,32 @@ MAX_SLEEP_S = 1.0
 """The longest sleep, so that a change of speed takes effect."""
 
 
-class PlaybackHost(Protocol):
-    """What playback needs of the app."""
-
-    ui_state: UiState
-
-    def call_after_delay(self, delay: float, callback: Callable[[], None]) -> object: ...
-    def draw(self) -> None: ...
-
-
 class Playback:
     """The clock of the replay."""
 
-    def __init__(self, host: PlaybackHost) -> None:
-        self.host = host
+    def __init__(
+        self,
+        ui: UiState,
+        call_later: Callable[[float, Callable[[], None]], object],
+        draw: Callable[[], None],
+    ) -> None:
+        self._ui, self._call_later, self._draw = ui, call_later, draw
         self._waiting = False
         self._last = 0.0
 
     def start(self) -> None:
         """Start moving the cursor if it should play and does not yet."""
-        if self.host.ui_state.cursor.playing and not self._waiting:
+        if self._ui.cursor.playing and not self._waiting:
             self._last = time.monotonic()
             self._sleep(MIN_FRAME_S)
 
     def _sleep(self, seconds: float) -> None:
         self._waiting = True
-        self.host.call_after_delay(seconds, self._tick)
+        self._call_later(seconds, self._tick)
 
     def _tick(self) -> None:
         self._waiting = False
-        ui, now = self.host.ui_state, time.monotonic()
+        ui, now = self._ui, time.monotonic()
         run, cursor = ui.run, ui.cursor
         if run is None or not cursor.playing:
             return
@@ -61,28 +56,28 @@ class Playback:
             self._announce_findings(run, before, cursor.current_row(run.timeline))
             if cursor.current_row(run.timeline) == len(run.timeline) - 1:
                 self._finish()
-            self.host.draw()
+            self._draw()
         if cursor.playing:
             wait = cursor.wait_s(run.timeline) or 0.0
             self._sleep(min(max(wait, MIN_FRAME_S), MAX_SLEEP_S))
 
     def _finish(self) -> None:
         """Say that it is over; in a demo the next run follows."""
-        ui = self.host.ui_state
+        ui = self._ui
         more = ", . next run" if len(ui.session.runs) > 1 else ""
         ui.toast = f"Replay finished: Space restart{more}"
         if ui.replay is not None and ui.replay.one_by_one and ui.next_to_replay():
             played = ui.chosen_run_id
-            self.host.call_after_delay(NEXT_RUN_S, lambda: self._play_next(played))
+            self._call_later(NEXT_RUN_S, lambda: self._play_next(played))
 
     def _play_next(self, played: str) -> None:
         """Go on, unless the user has gone elsewhere."""
-        ui = self.host.ui_state
+        ui = self._ui
         if ui.chosen_run_id == played and not ui.cursor.playing and not ui.overlay:
             ui.choose_run(ui.next_to_replay() or played)
-            self.host.draw()
+            self._draw()
 
     def _announce_findings(self, run: Run, before: int, now: int) -> None:
         for finding in run.findings:
             if before < finding.opened.row <= now and finding.severity >= Severity.WARN:
-                self.host.ui_state.toast = detection_text(run, finding)
+                self._ui.toast = detection_text(run, finding)

@@ -107,6 +107,10 @@ class UiState:
     reading_error: str = ""
     """Why logs are not read any more, or not all of them: a bug of ours."""
     loading: LoadingProgress | None = None
+    read_to_end: bool = False
+    """Whether all logs were read to their end once."""
+    replay_began: bool = False
+    """Whether a replay has started: until then nothing of its run is shown."""
     metrics: MetricChoice = field(default_factory=MetricChoice)
     search: TextSearch = field(default_factory=TextSearch)
     chart: ChartOptions = field(default_factory=ChartOptions)

@@ -30,10 +30,10 @@ async def test_a_layer_that_cannot_be_drawn_is_left_with_escape(
     app = PpoTop(sick, None)
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("6")
-        shown = " ".join(" ".join(plain_text(row) for row in app.canvas._rows).split())
+        shown = " ".join(" ".join(plain_text(row) for row in app.drawing.canvas._rows).split())
         assert "drawing config failed: ZeroDivisionError('by nothing')" in shown
         await pilot.press("escape")
-        assert "approx KL" in "\n".join(plain_text(row) for row in app.canvas._rows)
+        assert "approx KL" in "\n".join(plain_text(row) for row in app.drawing.canvas._rows)
     kept = sick.acknowledgements.path
     assert kept is not None
     noted = (kept.parent / internal_errors.ERROR_LOG_NAME).read_text()
@@ -56,12 +56,12 @@ async def test_a_part_that_cannot_be_drawn_takes_no_other_along(
     app = PpoTop(sick, None)
     async with app.run_test(size=(160, 40)) as pilot:
         await pilot.pause()
-        shown = "\n".join(plain_text(row) for row in app.canvas._rows)
+        shown = "\n".join(plain_text(row) for row in app.drawing.canvas._rows)
         assert shown.count("ZeroDivisionError") == 1
         marks = {"draw_verdict": "✗ ", "draw_checklist": "Crucial values", "draw_panels": "Charts"}
         assert all(mark in shown for name, mark in marks.items() if name != part)
         await pilot.press("6")
-        assert "Sources in" in "\n".join(plain_text(row) for row in app.canvas._rows)
+        assert "Sources in" in "\n".join(plain_text(row) for row in app.drawing.canvas._rows)
 
 
 async def test_a_curve_that_cannot_be_drawn_takes_no_other_along(
@@ -83,7 +83,7 @@ async def test_a_curve_that_cannot_be_drawn_takes_no_other_along(
     app = PpoTop(sick, None)
     async with app.run_test(size=(160, 40)) as pilot:
         await pilot.pause()
-        shown = "\n".join(plain_text(row) for row in app.canvas._rows)
+        shown = "\n".join(plain_text(row) for row in app.drawing.canvas._rows)
     assert shown.count("drawing the chart") == 1
     below = shown[shown.index("Charts") :]
     assert "KL" in below

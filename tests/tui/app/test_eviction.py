@@ -30,7 +30,7 @@ RUNS, UPDATES = len(RUN_NAMES), 1_500
 
 def screen(app: PpoTop) -> str:
     """What is on the canvas."""
-    return "\n".join(plain_text(line) for line in app.canvas._rows)
+    return "\n".join(plain_text(line) for line in app.drawing.canvas._rows)
 
 
 async def until(holds: Callable[[], object]) -> None:
@@ -59,7 +59,7 @@ async def test_evicted_runs_look_the_same_in_the_list(tmp_path: Path) -> None:
     app = make_app(tmp_path)
     session = app.ui_state.session
     async with app.run_test(size=(120, 36)):
-        await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
+        await until(lambda: len(session.runs) == RUNS and app.judging.all_judged)
         await until(lambda: sum(run.is_whole for run in session.runs.values()) <= MAX_RECENT_RUNS)
         listed = {(each.reward, each.step) for each in RunList().listed_runs(session, time.time())}
     (row,) = listed  # the runs are alike
@@ -72,7 +72,7 @@ async def test_only_what_is_looked_at_is_held(tmp_path: Path, replay: Replay | N
     app = make_app(tmp_path, replay)
     session = app.ui_state.session
     async with app.run_test(size=(120, 36)) as pilot:
-        await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
+        await until(lambda: len(session.runs) == RUNS and app.judging.all_judged)
         others = [
             each
             for each in app.ui_state.listed_runs()
@@ -103,7 +103,7 @@ async def test_a_held_up_thread_loses_nothing(
     monkeypatch.setattr(PpoTop, "set_timer", lambda *_, **__: Lost())
     app = make_app(tmp_path)
     async with app.run_test(size=(120, 36)):
-        await until(lambda: app.notifier_ready)
+        await until(lambda: app.judging.all_judged)
         await until(lambda: "10 stalled" in screen(app))
         assert all(run.judged for run in app.ui_state.session.runs.values())
 
@@ -113,7 +113,7 @@ async def test_compared_runs_are_fetched(tmp_path: Path) -> None:
     app = make_app(tmp_path)
     session = app.ui_state.session
     async with app.run_test(size=(140, 60)) as pilot:
-        await until(lambda: len(session.runs) == RUNS and app.notifier_ready)
+        await until(lambda: len(session.runs) == RUNS and app.judging.all_judged)
         await pilot.press("c")
         await until(lambda: sum(run.is_whole for run in session.runs.values()) >= MAX_GROUPS)
         await until(lambda: "loading" not in screen(app))

@@ -180,17 +180,17 @@ async def test_keys_that_wait_are_answered_together(
         )
     app = make_app(tmp_path / "runs")
     async with app.run_test(size=(140, 40)) as pilot:
-        await until(lambda: app.notifier_ready)
+        await until(lambda: app.judging.all_judged)
         await pilot.press("t", "tab", "home")
         await until(lambda: "run 1/30" in screen(app))
         drawn: list[tuple[int, int]] = []
-        draw = app._draw_screen
+        draw = app.drawing._draw_screen
 
         def count(cells: int, rows: int) -> ScreenBlock:
             drawn.append((cells, rows))
             return draw(cells, rows)
 
-        monkeypatch.setattr(app, "_draw_screen", count)
+        monkeypatch.setattr(app.drawing, "_draw_screen", count)
         for _ in range(20):
             app.post_message(KeyPressed("down", None))
         await until(lambda: "run 21/30" in screen(app))

@@ -52,7 +52,7 @@ def hides(section: str) -> KeyCase:
 
 def screen(app: PpoTop) -> str:
     """What is on the canvas."""
-    return "\n".join(plain_text(line) for line in app.canvas._rows)
+    return "\n".join(plain_text(line) for line in app.drawing.canvas._rows)
 
 
 KEY_CASES: dict[str, KeyCase] = {
@@ -168,7 +168,7 @@ async def test_each_key_does_what_the_table_says(app: RecordingApp, key: Key, na
     case = KEY_CASES[key.action]
     async with app.run_test(size=(140, 40)) as pilot:
         await pilot.pause()
-        app.draw()
+        app.drawing.draw()
         await press(pilot, *case.before)
         await press(pilot, name)
         assert case.holds(app)
@@ -261,7 +261,11 @@ async def test_a_pinned_chart_is_the_first_one(app: RecordingApp) -> None:
     """Where there is room for one chart only, it is that one; the key takes it back."""
 
     def charts() -> list[str]:
-        return [hit.target for hit in app.click_regions if hit.kind == "concept" and hit.height > 2]
+        return [
+            hit.target
+            for hit in app.drawing.click_regions
+            if hit.kind == "concept" and hit.height > 2
+        ]
 
     async with app.run_test(size=(140, 40)) as pilot:
         await press(pilot, "down", "down")
@@ -278,14 +282,18 @@ async def test_the_wheel_zooms_the_charts_around_the_pointer(app: RecordingApp) 
     """All curves show half of the rows, the place under the mouse stays; elsewhere it moves."""
     async with app.run_test(size=(140, 40)) as pilot:
         await press(pilot)
-        app.draw()
-        chart = next(hit for hit in app.click_regions if hit.kind == "concept" and hit.height > 1)
-        line = next(hit for hit in app.click_regions if hit.kind == "concept" and hit.height == 1)
+        app.drawing.draw()
+        chart = next(
+            hit for hit in app.drawing.click_regions if hit.kind == "concept" and hit.height > 1
+        )
+        line = next(
+            hit for hit in app.drawing.click_regions if hit.kind == "concept" and hit.height == 1
+        )
         left = SimpleNamespace(x=chart.x, y=chart.y + 1)
         app.on_mouse_scroll_up(left)  # type: ignore[arg-type]
         assert app.ui_state.chart.window(NEWEST_ROW) == (0, 19)
         app.on_mouse_scroll_up(left)  # type: ignore[arg-type]
-        app.draw()
+        app.drawing.draw()
         assert "Charts, step 2.0k to 20k (o: more)" in screen(app)
         before = app.ui_state.selected_concept()
         app.on_mouse_scroll_down(SimpleNamespace(x=line.x, y=line.y))  # type: ignore[arg-type]
@@ -393,8 +401,8 @@ async def test_the_mouse_can_do_what_the_keys_do(app: RecordingApp) -> None:
     """A click chooses a run, a value or a row of the timeline; a second one zooms."""
     async with app.run_test(size=(140, 40)) as pilot:
         await pilot.pause()
-        app.draw()
-        hits = {(hit.kind, hit.target): hit for hit in app.click_regions}
+        app.drawing.draw()
+        hits = {(hit.kind, hit.target): hit for hit in app.drawing.click_regions}
         other = next(
             hit
             for (what, _), hit in hits.items()
@@ -402,13 +410,13 @@ async def test_the_mouse_can_do_what_the_keys_do(app: RecordingApp) -> None:
         )
         await pilot.click(offset=(other.x + 2, other.y))
         assert app.ui_state.chosen_run_id == other.target
-        value = next(hit for hit in app.click_regions if hit.target == "clip_fraction")
+        value = next(hit for hit in app.drawing.click_regions if hit.target == "clip_fraction")
         await pilot.click(offset=(value.x + 2, value.y))
         assert app.ui_state.concept == "clip_fraction"
-        time = next(hit for hit in app.click_regions if hit.kind == "time")
+        time = next(hit for hit in app.drawing.click_regions if hit.kind == "time")
         await pilot.click(offset=(time.x + time.width // 2, time.y))
         assert app.ui_state.cursor.row in range(15, 25)
-        value = next(hit for hit in app.click_regions if hit.target == "clip_fraction")
+        value = next(hit for hit in app.drawing.click_regions if hit.target == "clip_fraction")
         await pilot.click(offset=(value.x + 2, value.y))
         assert app.ui_state.overlay == "zoom"
 
@@ -418,6 +426,6 @@ async def test_what_an_answer_has_done_is_said_as_long_as_what_a_key_has(sick: U
     app = PpoTop(sick, None)
     async with app.run_test(size=(40, 15)) as pilot:
         await pilot.press("m", "enter")
-        app._check_states()
+        app.judging.check_states()
         await pilot.pause()
         assert " Muted in this run: " in screen(app)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.update import PollResult
-from ppo_top.tui.app.base import MANY_RUNS
+from ppo_top.tui.app.judging_loop import MANY_RUNS
 from ppo_top.tui.app.screen import PollArrived
 from ppo_top.tui.state.snapshot import LoadingProgress
 from tests.support.screens import write_unhealthy_run
@@ -23,10 +23,10 @@ async def test_the_bar_goes_when_all_runs_are_judged(
         write_unhealthy_run(tmp_path / name / "progress.csv")
     app = make_app(tmp_path)
     async with app.run_test(size=(140, 40)):
-        await until(lambda: app.notifier_ready)
-        monkeypatch.setattr(app.pipeline, "step", lambda *_: False)  # something is left
+        await until(lambda: app.judging.all_judged)
+        monkeypatch.setattr(app.judging.pipeline, "step", lambda *_: False)  # something is left
         app.ui_state.loading = LoadingProgress(10**8, 10**8)
-        app._judge()
+        app.judging._judge()
         assert app.ui_state.loading == LoadingProgress(10**8, 10**8, judged_runs=2, total_runs=2)
         await until(lambda: "verdicts 2 of 2" in screen(app))
         monkeypatch.undo()
@@ -41,14 +41,14 @@ async def test_many_short_logs_are_worth_a_bar(
     for number in range(MANY_RUNS):
         write_unhealthy_run(tmp_path / f"run{number}" / "progress.csv")
     app = make_app(tmp_path)
-    step = app.pipeline.step
-    monkeypatch.setattr(app.pipeline, "step", lambda *_: False)  # something is left
+    step = app.judging.pipeline.step
+    monkeypatch.setattr(app.judging.pipeline, "step", lambda *_: False)  # something is left
     async with app.run_test(size=(140, 40)):
         await until(lambda: app.ui_state.loading is not None)
         assert app.ui_state.loading is not None
         assert app.ui_state.loading.total_runs == MANY_RUNS
         await until(lambda: f"verdicts 0 of {MANY_RUNS}" in screen(app))
-        monkeypatch.setattr(app.pipeline, "step", step)
+        monkeypatch.setattr(app.judging.pipeline, "step", step)
         await until(lambda: app.ui_state.loading is None)
 
 
@@ -57,7 +57,7 @@ async def test_the_bar_stays_while_a_large_log_is_read_later(tmp_path: Path) -> 
     write_unhealthy_run(tmp_path / "a" / "progress.csv")
     app = make_app(tmp_path)
     async with app.run_test(size=(140, 40)):
-        await until(lambda: app.notifier_ready)
+        await until(lambda: app.judging.all_judged)
         app.on_poll_arrived(PollArrived(PollResult([], [], True, 10**6, 10**8)))
         assert app.ui_state.loading == LoadingProgress(10**6, 10**8, judged_runs=1, total_runs=1)
         await until(lambda: "1.0 of 100.0 MB" in screen(app))

@@ -93,13 +93,13 @@ async def test_a_log_that_is_compressed_is_not_said_to_be_gone(
     log.write_text("\n".join(lines) + "\n")
     app = make_app(tmp_path / "runs")
     async with app.run_test(size=(160, 24)):
-        await until(lambda: app.notifier_ready)
+        await until(lambda: app.judging.all_judged)
         packed = log.with_name("train.log.1.gz")
         packed.write_bytes(gzip.compress(log.read_bytes()))
         await asyncio.sleep(pause)
         log.unlink()
         await until(lambda: shown_logs(app) == ["train.log.1.gz"])
-        app.draw()
+        app.drawing.draw()
         assert "Gone" not in screen(app)
         packed.unlink()
         await until(lambda: "Gone: " in screen(app))
@@ -157,13 +157,13 @@ async def test_who_comes_back_is_told_what_happened(tmp_path: Path, size: tuple[
     app = make_app(tmp_path / "runs")
     app.ui_state.clock = clock = FakeClock(time.time())
     async with app.run_test(size=size) as pilot:
-        await until(lambda: app.notifier_ready)
+        await until(lambda: app.judging.all_judged)
         write_unhealthy_run(tmp_path / "runs" / "b" / "progress.csv")
         await until(lambda: len(app.ui_state.session.runs) == 2 and "Since" not in screen(app))
         await until(lambda: any(each.verdict == "crit" for each in app.ui_state.listed_runs()))
         clock.now += 7200.0
         app.ui_state.toast = ""  # what is told for some seconds
-        app.draw()
+        app.drawing.draw()
         assert "(2 h): 1 turned red (b)" in screen(app)
         await pilot.press("right")
         assert "(2 h): 1 turned red (b)" in screen(app)

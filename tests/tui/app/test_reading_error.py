@@ -48,13 +48,13 @@ async def test_the_error_stays_on_the_screen_and_is_logged(
     write_unhealthy_run(tmp_path / "runs" / "a" / "progress.csv")
     app = make_app(tmp_path / "runs")
     async with app.run_test(size=(140, 40)) as pilot:
-        await until(lambda: app.ui_state.run is not None and app.notifier_ready)
+        await until(lambda: app.ui_state.run is not None and app.judging.all_judged)
         assert "reading the logs failed" not in screen(app)
         break_reading(app)
         await until(lambda: ERROR in screen(app))
         app.ui_state.toast = "something else"
-        app.draw()
-        app._check_states()
+        app.drawing.draw()
+        app.judging.check_states()
         assert app.ui_state.toast == ""
         assert ERROR in screen(app)
         await pilot.press("question_mark")

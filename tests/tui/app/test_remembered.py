@@ -37,7 +37,7 @@ def make_app(folder: Path) -> PpoTop:
 
 def screen(app: PpoTop) -> str:
     """What is on the canvas, without the clock at the right of its first line."""
-    lines = [plain_text(line) for line in app.canvas._rows]
+    lines = [plain_text(line) for line in app.drawing.canvas._rows]
     return "\n".join([lines[0][:60], *lines[1:]])
 
 
@@ -71,19 +71,19 @@ async def test_remembered_runs_are_shown_and_not_read(
     async with app.run_test(size=(120, 40)):
         await until(lambda: len(runs) == RUNS and all(run.saved for run in runs.values()))
         choose(app, CHOSEN)
-        app.draw()
+        app.drawing.draw()
         await until(lambda: is_read(runs[CHOSEN]))
-        app.draw()
+        app.drawing.draw()
         first = screen(app)
     app = make_app(folder)
     runs = app.ui_state.session.runs
     with opened_files() as opened:
         async with app.run_test(size=(120, 40)):
-            await until(lambda: app.notifier_ready and len(runs) == RUNS)
+            await until(lambda: app.judging.all_judged and len(runs) == RUNS)
             choose(app, CHOSEN)
-            app.draw()
+            app.drawing.draw()
             await until(lambda: is_read(runs[CHOSEN]))
-            app.draw()
+            app.drawing.draw()
             assert screen(app) == first
             viewed = [runs[each] for each in app.ui_state.recent_run_ids]
             logs = {str(log.source.path) for run in viewed for log in run.sources.values()}
@@ -101,8 +101,8 @@ async def test_what_happened_since_the_last_session_is_told_until_a_key_is_press
     hours_ago = {"at": time.time() - 7200, "runs": {run_id: ["a", "healthy", "live"]}}
     app.ui_state.absence.restore(hours_ago)
     async with app.run_test(size=(120, 40)) as pilot:
-        await until(lambda: app.notifier_ready)
-        app.draw()
+        await until(lambda: app.judging.all_judged)
+        app.drawing.draw()
         assert "1 turned red" in screen(app).splitlines()[-1]
         await pilot.press("down", "down")
         await until(lambda: "turned red" not in screen(app))

@@ -34,7 +34,7 @@ def replaying(path: Path, replay: Replay) -> PpoTop:
 
 def screen(app: PpoTop) -> str:
     """What is on the canvas."""
-    return "\n".join(plain_text(line) for line in app.canvas._rows)
+    return "\n".join(plain_text(line) for line in app.drawing.canvas._rows)
 
 
 async def until(app: PpoTop, words: str) -> None:
@@ -70,7 +70,7 @@ async def test_nothing_of_a_run_is_shown_before_its_replay_begins(
         async with asyncio.timeout(60):
             while app.ui_state.run is None or not app.ui_state.run.judged:
                 await pilot.pause()
-        app.draw()
+        app.drawing.draw()
         assert "Reading the log" in screen(app) and "reward" not in screen(app)
         monkeypatch.undo()
         await until(app, "▶ 5x")

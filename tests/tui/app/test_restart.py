@@ -33,7 +33,7 @@ async def test_the_checkpoint_is_named_in_the_findings(tmp_path: Path) -> None:
     app = PpoTop(ui, Follower([tmp_path]))
 
     def screen() -> str:
-        return "\n".join(plain_text(line) for line in app.canvas._rows)
+        return "\n".join(plain_text(line) for line in app.drawing.canvas._rows)
 
     async with app.run_test(size=(140, 60)) as pilot:
         await until(lambda: ui.checkpoints.found)

@@ -32,11 +32,11 @@ async def test_what_only_an_end_shows_is_found_without_new_data(
     write_rising_log(tmp_path / "a" / "progress.csv")
     app = make_app(tmp_path)
     async with app.run_test(size=(140, 40)):
-        await until(lambda: app.notifier_ready)
+        await until(lambda: app.judging.all_judged)
         (run,) = app.ui_state.session.runs.values()
         assert [finding.rule for finding in run.findings] == []
         later = SimpleNamespace(time=lambda: time.time() + DAYS_S)
         monkeypatch.setattr(judge_run, "time", later)
         app.ui_state.session.queue._next_look_at_ends = 0.0
-        app._check_states()
+        app.judging.check_states()
         await until(lambda: "Stopped while still improving" in screen(app))

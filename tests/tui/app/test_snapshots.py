@@ -63,7 +63,7 @@ def app(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., PpoTop
 
 async def drawn(pilot: object) -> None:
     """Draw once the size is known."""
-    pilot.app.draw()  # type: ignore[attr-defined]
+    pilot.app.drawing.draw()  # type: ignore[attr-defined]
     await pilot.pause()  # type: ignore[attr-defined]
 
 

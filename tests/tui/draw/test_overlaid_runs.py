@@ -235,5 +235,5 @@ async def test_a_chosen_run_keeps_its_points(tmp_path: Path, make_ui_state: Make
         assert first in ui.needed_run_ids
         ui.session.max_points = 1
         ui.session.free_memory(ui.needed_run_ids)
-        app.draw()
+        app.drawing.draw()
         assert columns_in(chart(ui, "reward_mean"), {"run1"})
