@@ -14,7 +14,7 @@ from typing import Any
 from ppo_top.model import State, Verdict
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import clean, duration
-from ppo_top.tui.state.run_list import ListedRun
+from ppo_top.tui.state.listed_run import ListedRun
 
 AWAY_S = 600.0
 """Who has pressed no key for so long is taken to have looked elsewhere."""

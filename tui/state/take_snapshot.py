@@ -10,8 +10,8 @@ from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.state.comparison import overlaid_runs
 from ppo_top.tui.state.line_input import KeyChoice
+from ppo_top.tui.state.listed_run import ListedRun
 from ppo_top.tui.state.restart import restart_at
-from ppo_top.tui.state.run_list import ListedRun
 from ppo_top.tui.state.snapshot import InputPrompt, PlaybackState, RunCounts, Snapshot
 from ppo_top.tui.state.ui_state import UiState
 

@@ -21,10 +21,11 @@ from ppo_top.tui.state.absence import Absence
 from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.cursor import Cursor, find_row
 from ppo_top.tui.state.line_input import KeyChoice, LineInput
+from ppo_top.tui.state.listed_run import ListedRun, default_run
 from ppo_top.tui.state.metric_choice import MetricChoice, TextSearch
 from ppo_top.tui.state.replay_time import pick_replay_run, row_at, time_at
 from ppo_top.tui.state.restart import ListedCheckpoints
-from ppo_top.tui.state.run_list import ListedRun, RunList, default_run
+from ppo_top.tui.state.run_list import RunList
 from ppo_top.tui.state.sibling_comparison import SiblingComparison
 from ppo_top.tui.state.snapshot import (
     SECTIONS,

@@ -10,7 +10,7 @@ from ppo_top.runs.liveness import run_status
 from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.text.format import steps
-from ppo_top.tui.state.run_list import NO_FINDING, WorstFinding
+from ppo_top.tui.state.listed_run import NO_FINDING, WorstFinding
 from ppo_top.views.open_findings import explaining_rules, open_findings
 from ppo_top.views.run_view import RunView, make_run_view, verdict
 

@@ -8,7 +8,7 @@ import pytest
 
 from ppo_top.model import State
 from ppo_top.tui.state.absence import AWAY_S, Absence
-from ppo_top.tui.state.run_list import ListedRun
+from ppo_top.tui.state.listed_run import ListedRun
 from tests.tui.state.test_run_list import known
 
 LEFT = 1_800_000_000.0

@@ -17,7 +17,8 @@ from ppo_top.rules.book import BY_ID
 from ppo_top.tui.draw.layout import MIN_SIDEBAR_CELLS
 from ppo_top.tui.draw.run_table import names_width, run_table_widths
 from ppo_top.tui.state.actions import Actions
-from ppo_top.tui.state.run_list import ListedRun, RunList, WorstFinding, default_run
+from ppo_top.tui.state.listed_run import ListedRun, WorstFinding, default_run
+from ppo_top.tui.state.run_list import RunList
 from ppo_top.tui.state.snapshot import RunCounts, RunListEntry
 from ppo_top.tui.state.take_snapshot import count_runs, take_snapshot
 from ppo_top.tui.state.ui_state import UiState
