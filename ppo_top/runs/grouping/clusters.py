@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from ppo_top.model import SourceFacts
 from ppo_top.runs.grouping.locations import EVALUATION_NAME, TRACKER_RUN_FOLDER
-from ppo_top.runs.grouping.log_units import TRACKER, LogEntry, LogUnit
+from ppo_top.runs.grouping.log_entry import TRACKER, LogEntry
+from ppo_top.runs.grouping.log_units import LogUnit
 from ppo_top.runs.grouping.rotation import rotation
 from ppo_top.runs.grouping.same_values import compare, has_equal_heads
 from ppo_top.runs.grouping.short_names import is_copy_name

@@ -25,7 +25,8 @@ from ppo_top.parsers.file_names import without_compression
 from ppo_top.paths import is_inside
 from ppo_top.runs.grouping.clusters import Cluster, CopyFinder, title_of
 from ppo_top.runs.grouping.locations import folders_above
-from ppo_top.runs.grouping.log_units import SETTINGS, LogEntry, LogUnit, units_of
+from ppo_top.runs.grouping.log_entry import SETTINGS, LogEntry
+from ppo_top.runs.grouping.log_units import LogUnit, units_of
 from ppo_top.runs.grouping.same_values import Likeness, compare
 from ppo_top.runs.grouping.short_names import short_names
 from ppo_top.runs.grouping.ties import TieFinder

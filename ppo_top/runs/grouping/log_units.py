@@ -1,4 +1,4 @@
-"""Logs as grouping sees them, and units: logs that are one run by their paths alone."""
+"""Units: logs that are one run by their paths alone."""
 
 from __future__ import annotations
 
@@ -14,31 +14,26 @@ from ppo_top.catalogue import (
     identify,
     meaning,
 )
-from ppo_top.model import Head, SourceFacts
-from ppo_top.parsers.file_names import without_compression
+from ppo_top.model import Head
 from ppo_top.runs.grouping.locations import (
     EVALUATION_NAME,
-    SINGLE_RUN_FILE,
     TRACKER_RUN_FOLDER,
     RunLocation,
     locate_run,
 )
-from ppo_top.runs.grouping.same_values import is_distinct, merged_heads, rough_values
+from ppo_top.runs.grouping.log_entry import (
+    CONSOLE,
+    EVENTS,
+    MONITORING,
+    NOTEBOOK,
+    SETTINGS,
+    TRACKER,
+    LogEntry,
+)
+from ppo_top.runs.grouping.same_values import merged_heads, rough_values
 from ppo_top.settings.run_patterns import NO_PATTERNS, PatternMatch, RunPatterns
 from ppo_top.text.lazy_pattern import lazy_pattern
 
-CONSOLE, EVENTS, NOTEBOOK, SETTINGS, TRACKER, MONITORING = (
-    "console",
-    "tfevents",
-    "notebook",
-    "settings",
-    "tracker",
-    "monitoring",
-)
-"""Kinds of logs that are treated in ways of their own; other kinds are names of formats."""
-
-SYSTEM_TAG = lazy_pattern(r"(?i)gpu|cpu|mem|util|temp|power|disk|net|watt|fan")
-"""A tag of a log that watches the machine."""
 OF_AN_UPDATE = lazy_pattern(
     r"(?i)(?!.*(?<![a-z])(?:eval|val|validation|test)(?![a-z]))"
     r".*(?:loss|(?<![a-z])kl(?![a-z])|entropy|advantage|(?<![a-z])grad)"
@@ -57,59 +52,7 @@ SHELL_OUTPUT = (
     r"(?:\.(?:txt|log|out|err))?"
 )
 """A file's name that says what a command printed, not which run it was."""
-EVENT_FILE = re.compile(r"tfevents\.(\d+)\.(.+?)(?:\.(\d+)\.\d+)?(?:\.v2)?$")
-"""Time, host and process id in the name of an event file; old ones have no id."""
 EVALUATION_MARK = "|evaluation"
-
-
-class LogEntry:
-    """A log to be grouped. `path` is absolute, `key` the path below its PATH.
-
-    `may_be_one_of_several`: only this file was asked for, and files beside it seem to be of its
-    kind, so that it is named as it would be in its folder.
-    """
-
-    def __init__(
-        self, key: str, path: str, format_: str, facts: SourceFacts, has_siblings: bool = False
-    ) -> None:
-        self.key = key
-        self.path = path
-        self.format = format_
-        self.facts = facts
-        self.may_be_one_of_several = has_siblings and not SINGLE_RUN_FILE.search(self.name)
-        self.is_decided = False
-        """Whether it has to be put into a run although little is known of it."""
-        self._located: tuple[tuple[str, ...], RunLocation] | None = None
-
-    @property
-    def location(self) -> RunLocation:
-        """Where it belongs by its path; found again only when its tags are others."""
-        tags = self.tags_for_location
-        if self._located is None or self._located[0] != tags:
-            self._located = tags, locate_run(self.path, tags)
-        return self._located[1]
-
-    @property
-    def tags_for_location(self) -> tuple[str, ...]:
-        """The tag of a log with a single one, else nothing: others do not tell where it belongs."""
-        return tuple(self.facts.heads) if len(self.facts.heads) == 1 else ()
-
-    @property
-    def folder(self) -> str:
-        return self.path.rpartition("/")[0]
-
-    @property
-    def name(self) -> str:
-        return without_compression(self.path.rpartition("/")[2])
-
-    @property
-    def kind(self) -> str:
-        """What it is compared as."""
-        if self.format.startswith("settings"):
-            return SETTINGS
-        heads = self.facts.heads
-        is_system = self.format == CONSOLE and heads and all(map(_is_of_system, heads))
-        return MONITORING if is_system else self.format
 
 
 class LogUnit:
@@ -162,8 +105,7 @@ class LogUnit:
     @cached_property
     def processes(self) -> frozenset[tuple[str, str]]:
         """(host, process id) of its event files, where their names say so."""
-        found = (event_file_process(log.name) for log in self.logs)
-        return frozenset((host, process) for host, process in found if process)
+        return frozenset(log.process for log in self.logs if log.process[1])
 
     @cached_property
     def folders(self) -> frozenset[str]:
@@ -266,11 +208,6 @@ class LogUnit:
 NO_UNITS: Mapping[str, LogUnit] = {}
 
 
-def _is_of_system(tag: str) -> bool:
-    """Whether a tag is about the machine; clocks and counters may stand beside."""
-    return not is_distinct(tag) or bool(SYSTEM_TAG.search(tag))
-
-
 def units_of(
     logs: Iterable[LogEntry],
     patterns: RunPatterns = NO_PATTERNS,
@@ -326,7 +263,7 @@ def _separate_evaluations(
     processes: dict[tuple[str, bool], set[str]] = {}
     inside: dict[str, tuple[str, str]] = {}
     for log in logs:
-        unit, process = locations[log.path].unit, event_file_process(log.name)[1]
+        unit, process = locations[log.path].unit, log.process[1]
         if log.format == EVENTS and unit and process:
             below = log.folder[len(unit) :]
             is_evaluation = bool(EVALUATION_NAME.search(below))
@@ -338,9 +275,3 @@ def _separate_evaluations(
         for path, (unit, process) in inside.items()
         if (training := processes.get((unit, False))) and process not in training
     }
-
-
-def event_file_process(name: str) -> tuple[str, str]:
-    """Host and process id in the name of an event file; empty where it has none."""
-    found = EVENT_FILE.search(name)
-    return (found[2], found[3] or "") if found is not None else ("", "")

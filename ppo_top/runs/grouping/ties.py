@@ -7,19 +7,20 @@ the logs alone, never on the order in which they arrived.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import combinations, groupby, pairwise, product
 from operator import itemgetter
 
 from ppo_top.runs.grouping.clusters import SAME_FOLDER, Cluster
+from ppo_top.runs.grouping.comparable_units import MAX_NEIGHBOURS, comparable_pairs
 from ppo_top.runs.grouping.locations import (
     START_TIME_FOLDER,
     folders_above,
     is_same_or_nested,
     path_distance,
 )
-from ppo_top.runs.grouping.log_units import CONSOLE, EVENTS, TRACKER, LogUnit
+from ppo_top.runs.grouping.log_entry import CONSOLE, EVENTS, TRACKER
+from ppo_top.runs.grouping.log_units import LogUnit
 from ppo_top.runs.grouping.rotation import goes_on, resumes, rotation
 from ppo_top.runs.grouping.same_values import Likeness, has_same_clock, parts_later
 from ppo_top.runs.grouping.short_names import is_copy_name
@@ -39,13 +40,6 @@ SAME_PROCESS = "written by the same process"
 SAME_NAME = "named like the folder"
 ONLY_ONE = "the only log of its kind in the folder"
 
-MAX_NEIGHBOURS = 40
-"""Most units of a folder of which all pairs are compared; of more, only likely ones."""
-MAX_EQUAL_FIRST = 64
-"""A first value that more units share tells nothing."""
-MIN_EQUAL_SHARE = 0.25
-"""The share of their common tags that have equal first values in any two units of one training: it
-is far lower than that of equal tags, as a console may print few digits."""
 MAX_START_DIFFERENCE_S = 10.0
 """In folders side by side, first points further apart are those of a training that was repeated."""
 MAX_ONLY_ONES = 8
@@ -161,7 +155,7 @@ class TieFinder:
     def _tie_same_values(self) -> None:
         """The nearest first, those of a copy last: it has the same values as its original."""
         pairs = []
-        for one, other in self._comparable_pairs():
+        for one, other in comparable_pairs(self._units, self._below):
             if self._is_same_training(one, other):
                 crosses = is_copy_name(one.home) != is_copy_name(other.home)
                 distance = path_distance(one.home, other.home)
@@ -190,41 +184,6 @@ class TieFinder:
         apart = abs(one.start - other.start) > MAX_START_DIFFERENCE_S
         same_clock = not apart and has_same_clock(one.heads, other.heads)
         return same_clock and self._compare(one, other).is_certain_anywhere
-
-    def _comparable_pairs(self) -> Iterator[tuple[LogUnit, LogUnit]]:
-        """Pairs near each other, and all pairs with some equal first values."""
-        seen = set()
-        for pair in (*self._neighbours(), *self._pairs_with_equal_firsts()):
-            one, other = sorted(pair, key=lambda unit: unit.id)
-            if one.has_points and other.has_points and (one.id, other.id) not in seen:
-                seen.add((one.id, other.id))
-                yield one, other
-
-    def _neighbours(self) -> Iterator[tuple[LogUnit, LogUnit]]:
-        for home in {unit.home for unit in self._units}:
-            near = self._below[home]
-            if len(near) <= MAX_NEIGHBOURS:
-                yield from (
-                    (one, other)
-                    for one, other in combinations(near, 2)
-                    if home in (one.home, other.home)
-                )
-
-    def _pairs_with_equal_firsts(self) -> Iterator[tuple[LogUnit, LogUnit]]:
-        table: dict[tuple[str, int, int], list[int]] = {}
-        for number, unit in enumerate(self._units):
-            for value in unit.rough_values:
-                table.setdefault(value, []).append(number)
-        equal: Counter[tuple[int, int]] = Counter()
-        for (tag, exponent, digits), same in table.items():
-            beside = table.get((tag, exponent, digits + 1), ())
-            if 1 < len(same) + len(beside) <= MAX_EQUAL_FIRST:
-                equal.update(combinations(same, 2))
-                equal.update((min(pair), max(pair)) for pair in product(same, beside))
-        tags = [{tag for tag, _, _ in unit.rough_values} for unit in self._units]
-        for (one, other), count in equal.items():
-            if count >= MIN_EQUAL_SHARE * len(tags[one] & tags[other]):
-                yield self._units[one], self._units[other]
 
     def _tie_same_process(self) -> None:
         """A process that writes event files into folders side by side or below."""
