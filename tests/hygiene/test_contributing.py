@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 
 import pytest
 
@@ -46,6 +47,18 @@ def test_every_module_of_the_way_of_a_byte_exists() -> None:
             continue
         folder = found[1] or folder
         assert (ROOT / "ppo_top" / str(folder) / f"{found[2]}.py").exists(), line
+
+
+def test_folders_stand_in_the_order_of_their_layers() -> None:
+    """The table says that each may import only from those below it."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layers = contracts["contracts"][0]["layers"]
+    depth = {name: at for at, layer in enumerate(layers) for name in layer.split(" | ")}
+    table = CONTRIBUTING.partition("## Folders")[2].partition("\n## ")[0]
+    firsts = re.findall(r"^\| ([^|]*) \|", table, re.MULTILINE)
+    named = [re.findall(r"`(?:ppo_top/)?(\w+)(?:/|\.py)", first) for first in firsts]
+    known = [depth[name] for names in named for name in names if name in depth]
+    assert known == sorted(known) and set(known) == set(range(1, len(layers)))
 
 
 def test_the_glossary_has_the_words_of_verdicts_and_states() -> None:
