@@ -185,7 +185,7 @@ COMMANDS: dict[str, tuple[Callable[[argparse.ArgumentParser], Command], str, str
     "explain": (
         _explain,
         "what a metric or a rule means, and what to try",
-        "explain [METRIC|RULE]",
+        "explain [METRIC|RULE ...]",
     ),
     "demo": (
         demo,

@@ -40,20 +40,22 @@ def add_paths(parser: argparse.ArgumentParser, many: bool = True) -> None:
 
 
 def _add_remote_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    """In a group of their own, which the help shows last."""
+    group = parser.add_argument_group("logs of other machines (HOST:PATH)")
+    group.add_argument(
         "--ssh",
         metavar="COMMAND",
         default=os.environ.get("PPO_TOP_SSH") or "ssh",
         help="how to reach the host of a HOST:PATH (default: $PPO_TOP_SSH, else ssh)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--remote-python",
         metavar="PROGRAM",
         type=_program,
         default="python3",
         help="the Python (3.6 or newer) there (default: python3)",
     )
-    parser.add_argument(
+    group.add_argument(
         "--remote-space",
         metavar="SIZE",
         type=byte_count,

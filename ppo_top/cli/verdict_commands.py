@@ -57,7 +57,11 @@ def _add_check_options(parser: argparse.ArgumentParser) -> None:
     _add_look_options(parser)
     add_hook_options(parser, "with --follow: ")
     add = parser.add_argument
-    add("--backtest", action="store_true", help="how often and how early each rule fired")
+    add(
+        "--backtest",
+        action="store_true",
+        help="how often and how early each rule fired on old runs",
+    )
     add(
         "--fail-on",
         choices=("watch", "warn", "crit"),
@@ -101,7 +105,7 @@ def _add_output_options(parser: argparse.ArgumentParser) -> None:
 def _add_look_options(parser: argparse.ArgumentParser) -> None:
     """Options on what to look at, and for how long."""
     add = parser.add_argument
-    add("--follow", action="store_true", help="keep running, one line per change")
+    add("--follow", action="store_true", help="print a line per change, until interrupted")
     add(
         "--until-over",
         action="store_true",
