@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -10,17 +9,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from textual.pilot import Pilot
 
 from ppo_top.files.follower import Follower
-from ppo_top.runs.session import Session
-from ppo_top.settings import Settings
-from ppo_top.support.acknowledgements import Acknowledgements
-from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.draw.overlays import draw_screen
-from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import RunView
 from tests.support.growing_logs import DEMO_LOGS_FOLDER
+from tests.support.running_app import app_on, drawn_now, until_run
 
 SICK = DEMO_LOGS_FOLDER / "torch_cartpole_lr"
 WRITER = """
@@ -52,31 +45,6 @@ def write() -> Iterator[Callable[[Path, Path], subprocess.Popen[bytes]]]:
         process.wait()
 
 
-def app_on(follower: Follower, tmp_path: Path) -> PpoTop:
-    """The real app, as the command line makes it."""
-    desk = UiState(session=Session(Settings()), acknowledgements=Acknowledgements([tmp_path]))
-    return PpoTop(desk, follower)
-
-
-def screen_text(app: PpoTop) -> str:
-    """What stands on the screen, line by line."""
-    size = app.drawing.canvas.size
-    lines = draw_screen(app.ui_state, size.width, size.height).lines
-    return "\n".join("".join(text for text, _ in line) for line in lines)
-
-
-async def until(
-    pilot: Pilot[int], app: PpoTop, holds: Callable[[RunView], bool], seconds: float = 30.0
-) -> RunView:
-    """Wait until the chosen run looks as asked; the app goes on by itself meanwhile."""
-    async with asyncio.timeout(seconds):
-        while True:
-            view = app.ui_state.view()
-            if view is not None and holds(view):
-                return view
-            await pilot.pause(0.02)
-
-
 def is_red(view: RunView) -> bool:
     """Whether the verdict is critical and a line of the checklist says so."""
     return view.verdict == "crit" and any(row.status.value == "crit" for row in view.checklist)
@@ -92,10 +60,10 @@ async def test_the_checklist_turns_red_while_a_process_writes(
     app = app_on(Follower([runs]), tmp_path)
     async with app.run_test(size=(140, 40)) as pilot:
         await pilot.pause()
-        assert "0 runs" in screen_text(app)
+        assert "0 runs" in drawn_now(app)
         write(source, runs / "sick" / source.name)
-        await until(pilot, app, is_red)
-        view, text = app.ui_state.view(), screen_text(app)  # at one moment: the writer goes on
+        await until_run(pilot, app, is_red)
+        view, text = app.ui_state.view(), drawn_now(app)  # at one moment: the writer goes on
     assert view is not None
     assert "sick" in text
     assert any(f"✗ {opened.finding.title}" in text for opened in view.open_findings)
@@ -110,9 +78,9 @@ async def test_a_pipe_turns_red(tmp_path: Path) -> None:
         async with app.run_test(size=(100, 30)) as pilot:
             process = subprocess.Popen(["cat", str(SICK / "stdout.log")], stdout=write_end)
             os.close(write_end)
-            await until(pilot, app, is_red)
+            await until_run(pilot, app, is_red)
             await pilot.pause(0.2)
-            assert "✗" in screen_text(app)
+            assert "✗" in drawn_now(app)
         assert process.wait() == 0
 
 
@@ -130,5 +98,5 @@ async def test_a_healthy_run_stays_green(
 
     async with app.run_test(size=(80, 24)) as pilot:
         write(source, tmp_path / "ok" / "stdout.log")
-        await until(pilot, app, ended)
+        await until_run(pilot, app, ended)
     assert not seen & {"warn", "crit"}

@@ -21,10 +21,9 @@ from ppo_top.files.pipe_drain import PipeDrain
 from ppo_top.runs.session import Session
 from ppo_top.runs.sources.source import MAX_CONSOLE_LINES
 from ppo_top.settings import Settings
-from tests.cli.test_end_to_end import app_on, screen_text
-from tests.cli.test_end_to_end import until as seen
 from tests.support.installed_program import Tool, copy_of, environment, until
 from tests.support.key_delays import key_delay
+from tests.support.running_app import app_on, drawn_now, until_run
 
 CONSOLE_LINE = (
     "Iteration {0}/900000 | Episodes: 98 | Mean Reward: 20.8 | KL: 0.0047 | clip%: 6.2%\n"
@@ -130,13 +129,13 @@ async def test_the_screen_responds_in_a_flood(tmp_path: Path) -> None:
     app = app_on(Follower([tmp_path / "runs"]), tmp_path)
     async with app.run_test(size=(120, 40)) as pilot:
         writer = flood(str(log), 2, stdout=subprocess.DEVNULL)
-        await seen(pilot, app, lambda view: view.progress.step is not None)
+        await until_run(pilot, app, lambda view: view.progress.step is not None)
         waits = []
         while writer.poll() is None:
             waits.append(await key_delay(app))
         await pilot.press("6")
-        assert "Sources in" in screen_text(app)
-        await seen(pilot, app, lambda view: view.progress.step == 19_999, 120)
+        assert "Sources in" in drawn_now(app)
+        await until_run(pilot, app, lambda view: view.progress.step == 19_999, 120)
         (run,) = app.ui_state.session.runs.values()
         assert run.points >= 2 * 20_000
     assert median(waits) < 0.1

@@ -12,10 +12,9 @@ import pytest
 from ppo_top.cli import main
 from ppo_top.files.follower import Follower
 from ppo_top.runs.sources.source import MAX_TAGS_KEPT
-from tests.cli.test_end_to_end import app_on, screen_text
-from tests.cli.test_end_to_end import until as seen
 from tests.support.installed_program import PEAK, Tool
 from tests.support.key_delays import key_delay
+from tests.support.running_app import app_on, drawn_now, until_run
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +56,12 @@ async def test_the_screen_over_a_tag_for_every_sample(tmp_path: Path, exploded: 
     """It is drawn, keys are answered, and the files page shows what is left out."""
     app = app_on(Follower([exploded]), tmp_path)
     async with app.run_test(size=(120, 40)) as pilot:
-        await seen(pilot, app, lambda view: view.progress.step == 499)
+        await until_run(pilot, app, lambda view: view.progress.step == 499)
         waits = []
         for key in ("down", "enter", "f", "escape", "escape", "6"):
             await pilot.press(key)
             waits.append(await key_delay(app))
-        assert "values left out" in screen_text(app)
+        assert "values left out" in drawn_now(app)
         (source,) = next(iter(app.ui_state.session.runs.values())).sources.values()
         assert len(source.series["approx_kl"]) == 500
         assert len(source.series) == MAX_TAGS_KEPT

@@ -19,10 +19,9 @@ from ppo_top.runs.liveness import run_status
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.views.run_view import make_run_view
-from tests.cli.test_end_to_end import app_on, screen_text
-from tests.cli.test_end_to_end import until as seen
 from tests.support.installed_program import Tool, copy_of, until
 from tests.support.number_log import NUMBER_FILE_NAMES, detect_number_format
+from tests.support.running_app import app_on, drawn_now, until_run
 
 UNSHARE = shutil.which("unshare")
 
@@ -157,9 +156,9 @@ async def test_the_screen_says_what_is_polled(tmp_path: Path, far_side: tuple[Pa
     copy_of("torch_cartpole_lr", far / "run")
     app = app_on(Follower([near]), tmp_path)
     async with app.run_test(size=(120, 60)) as pilot:
-        await seen(pilot, app, lambda view: view.progress.step is not None)
+        await until_run(pilot, app, lambda view: view.progress.step is not None)
         await pilot.press("6")
-        await seen(pilot, app, lambda _: "Polling for changes (fuse" in screen_text(app))
+        await until_run(pilot, app, lambda _: "Polling for changes (fuse" in drawn_now(app))
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,11 @@ from ppo_top.support import internal_errors
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.draw import layout, overlays
 from ppo_top.tui.draw.charts import panels
-from ppo_top.tui.graphics.styled_text import StyledLine, plain_text
+from ppo_top.tui.graphics.styled_text import StyledLine
 from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import PanelTrack, RunView
+from tests.support.running_app import screen
 
 
 async def test_a_layer_that_cannot_be_drawn_is_left_with_escape(
@@ -30,10 +31,10 @@ async def test_a_layer_that_cannot_be_drawn_is_left_with_escape(
     app = PpoTop(sick, None)
     async with app.run_test(size=(100, 30)) as pilot:
         await pilot.press("6")
-        shown = " ".join(" ".join(plain_text(row) for row in app.drawing.canvas._rows).split())
+        shown = " ".join(screen(app).split())
         assert "drawing config failed: ZeroDivisionError('by nothing')" in shown
         await pilot.press("escape")
-        assert "approx KL" in "\n".join(plain_text(row) for row in app.drawing.canvas._rows)
+        assert "approx KL" in screen(app)
     kept = sick.acknowledgements.path
     assert kept is not None
     noted = (kept.parent / internal_errors.ERROR_LOG_NAME).read_text()
@@ -56,12 +57,12 @@ async def test_a_part_that_cannot_be_drawn_takes_no_other_along(
     app = PpoTop(sick, None)
     async with app.run_test(size=(160, 40)) as pilot:
         await pilot.pause()
-        shown = "\n".join(plain_text(row) for row in app.drawing.canvas._rows)
+        shown = screen(app)
         assert shown.count("ZeroDivisionError") == 1
         marks = {"draw_verdict": "✗ ", "draw_checklist": "Crucial values", "draw_panels": "Charts"}
         assert all(mark in shown for name, mark in marks.items() if name != part)
         await pilot.press("6")
-        assert "Sources in" in "\n".join(plain_text(row) for row in app.drawing.canvas._rows)
+        assert "Sources in" in screen(app)
 
 
 async def test_a_curve_that_cannot_be_drawn_takes_no_other_along(
@@ -83,7 +84,7 @@ async def test_a_curve_that_cannot_be_drawn_takes_no_other_along(
     app = PpoTop(sick, None)
     async with app.run_test(size=(160, 40)) as pilot:
         await pilot.pause()
-        shown = "\n".join(plain_text(row) for row in app.drawing.canvas._rows)
+        shown = screen(app)
     assert shown.count("drawing the chart") == 1
     below = shown[shown.index("Charts") :]
     assert "KL" in below

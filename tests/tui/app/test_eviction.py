@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,26 +15,15 @@ from ppo_top.settings import Settings
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.comparison import MAX_GROUPS
 from ppo_top.tui.state.replay_time import row_at
 from ppo_top.tui.state.run_list import RunList
 from ppo_top.tui.state.ui_state import MAX_RECENT_RUNS, UiState
+from tests.support.running_app import screen, until
 from tests.support.screens import write_unhealthy_run
 
 RUN_NAMES = "abcdefghij"
 RUNS, UPDATES = len(RUN_NAMES), 1_500
-
-
-def screen(app: PpoTop) -> str:
-    """What is on the canvas."""
-    return "\n".join(plain_text(line) for line in app.drawing.canvas._rows)
-
-
-async def until(holds: Callable[[], object]) -> None:
-    """Let the program work until something holds; the test's own limit ends a vain wait."""
-    while not holds():
-        await asyncio.sleep(0.01)
 
 
 def make_app(folder: Path, replay: Replay | None = None) -> PpoTop:

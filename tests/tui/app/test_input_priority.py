@@ -29,9 +29,8 @@ from ppo_top.tui.app.input_priority import MAX_WORK_DELAY_S, RECENT_INPUT_S, Inp
 from ppo_top.tui.app.screen import KeyPressed
 from ppo_top.tui.state.snapshot import ScreenBlock
 from ppo_top.tui.state.ui_state import UiState
+from tests.support.running_app import app_over, screen, until
 from tests.support.screens import FakeClock, write_unhealthy_run
-from tests.tui.app.test_eviction import screen, until
-from tests.tui.app.test_nothing_to_show import make_app
 
 
 class RecordingDriver(TerminalDriver):
@@ -178,7 +177,7 @@ async def test_keys_that_wait_are_answered_together(
         write_unhealthy_run(
             tmp_path / "runs" / f"run-{number:02}" / "progress.csv", first_reward=number
         )
-    app = make_app(tmp_path / "runs")
+    app = app_over(tmp_path / "runs")
     async with app.run_test(size=(140, 40)) as pilot:
         await until(lambda: app.judging.all_judged)
         await pilot.press("t", "tab", "home")

@@ -13,11 +13,11 @@ from textual.pilot import Pilot
 
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.app.screen import MainScreen
-from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.keys import BINDING_BY_KEY, KEY_GROUPS, KEYS, NEEDING_A_RUN, Key
 from ppo_top.tui.state.line_input import KeyRepeat
 from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
+from tests.support.running_app import screen
 from tests.support.screens import write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
@@ -48,11 +48,6 @@ def row(expected: int | None, *before: str) -> KeyCase:
 def hides(section: str) -> KeyCase:
     """The key hides a section."""
     return KeyCase((), lambda app: section in app.ui_state.hidden_sections)
-
-
-def screen(app: PpoTop) -> str:
-    """What is on the canvas."""
-    return "\n".join(plain_text(line) for line in app.drawing.canvas._rows)
 
 
 KEY_CASES: dict[str, KeyCase] = {

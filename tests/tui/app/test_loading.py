@@ -10,9 +10,8 @@ from ppo_top.files.update import PollResult
 from ppo_top.tui.app.judging_loop import MANY_RUNS
 from ppo_top.tui.app.screen import PollArrived
 from ppo_top.tui.state.snapshot import LoadingProgress
+from tests.support.running_app import app_over, screen, until
 from tests.support.screens import write_unhealthy_run
-from tests.tui.app.test_eviction import screen, until
-from tests.tui.app.test_nothing_to_show import make_app
 
 
 async def test_the_bar_goes_when_all_runs_are_judged(
@@ -21,7 +20,7 @@ async def test_the_bar_goes_when_all_runs_are_judged(
     """Not when the last byte was read."""
     for name in ("a", "b"):
         write_unhealthy_run(tmp_path / name / "progress.csv")
-    app = make_app(tmp_path)
+    app = app_over(tmp_path)
     async with app.run_test(size=(140, 40)):
         await until(lambda: app.judging.all_judged)
         monkeypatch.setattr(app.judging.pipeline, "step", lambda *_: False)  # something is left
@@ -40,7 +39,7 @@ async def test_many_short_logs_are_worth_a_bar(
     """They are read in a moment and judged for seconds; two of them need none."""
     for number in range(MANY_RUNS):
         write_unhealthy_run(tmp_path / f"run{number}" / "progress.csv")
-    app = make_app(tmp_path)
+    app = app_over(tmp_path)
     step = app.judging.pipeline.step
     monkeypatch.setattr(app.judging.pipeline, "step", lambda *_: False)  # something is left
     async with app.run_test(size=(140, 40)):
@@ -55,7 +54,7 @@ async def test_many_short_logs_are_worth_a_bar(
 async def test_the_bar_stays_while_a_large_log_is_read_later(tmp_path: Path) -> None:
     """As when an old run is opened: what was read so far is judged at once, and more comes."""
     write_unhealthy_run(tmp_path / "a" / "progress.csv")
-    app = make_app(tmp_path)
+    app = app_over(tmp_path)
     async with app.run_test(size=(140, 40)):
         await until(lambda: app.judging.all_judged)
         app.on_poll_arrived(PollArrived(PollResult([], [], True, 10**6, 10**8)))

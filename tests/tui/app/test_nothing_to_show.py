@@ -10,26 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from ppo_top.files.follower import Follower
-from ppo_top.runs.session import Session
-from ppo_top.settings import Settings
-from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui.app import nothing_found
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.state.ui_state import WAITING_TEXT, UiState
+from tests.support.running_app import app_over, screen, until
 from tests.support.screens import FakeClock, write_unhealthy_run
-from tests.tui.app.test_eviction import screen, until
-
-
-def make_app(path: Path) -> PpoTop:
-    """The program over a path, as `ppo-top PATH` starts it."""
-    ui = UiState(
-        session=Session(Settings()),
-        acknowledgements=Acknowledgements(),
-        paths=(path,),
-        waiting_text=WAITING_TEXT.format(watched=path.name),
-    )
-    return PpoTop(ui, Follower([path]))
 
 
 @pytest.mark.parametrize(
@@ -45,7 +29,7 @@ async def test_a_path_that_gives_nothing_is_named_with_the_reason(
     """Without it one would look at "Looking for logs" for ever."""
     if content is not None:
         (tmp_path / name).write_bytes(content)
-    app = make_app(tmp_path / name)
+    app = app_over(tmp_path / name)
     async with app.run_test(size=(160, 24)):
         await until(lambda: why in screen(app))
 
@@ -54,7 +38,7 @@ async def test_what_is_not_listed_is_counted(tmp_path: Path) -> None:
     """Five reasons are enough to see what is wrong, but there are more."""
     for number in range(8):
         (tmp_path / f"notes{number}.txt").write_text("Dear diary, training went well today.\n")
-    app = make_app(tmp_path)
+    app = app_over(tmp_path)
     async with app.run_test(size=(160, 24)):
         await until(lambda: "notes4.txt: no metrics in it" in screen(app))
         assert "and 3 more" in screen(app) and "notes5.txt" not in screen(app)
@@ -62,7 +46,7 @@ async def test_what_is_not_listed_is_counted(tmp_path: Path) -> None:
 
 async def test_the_reason_goes_once_there_is_a_run(tmp_path: Path) -> None:
     """The directory that was waited for appears, with a log in it."""
-    app = make_app(tmp_path / "runs")
+    app = app_over(tmp_path / "runs")
     async with app.run_test(size=(160, 24)):
         await until(lambda: "waiting for it" in screen(app))
         write_unhealthy_run(tmp_path / "runs" / "a" / "progress.csv")
@@ -74,7 +58,7 @@ async def test_a_run_whose_logs_are_deleted_is_said_to_be_gone(tmp_path: Path) -
     """It leaves the list with a word; the others stay."""
     for name in "ab":
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
-    app = make_app(tmp_path / "runs")
+    app = app_over(tmp_path / "runs")
     async with app.run_test(size=(160, 24)):
         await until(lambda: "Update KL" in screen(app))
         (tmp_path / "runs" / "a" / "progress.csv").unlink()
@@ -91,7 +75,7 @@ async def test_a_log_that_is_compressed_is_not_said_to_be_gone(
     log = tmp_path / "runs" / "train.log.1"
     log.parent.mkdir()
     log.write_text("\n".join(lines) + "\n")
-    app = make_app(tmp_path / "runs")
+    app = app_over(tmp_path / "runs")
     async with app.run_test(size=(160, 24)):
         await until(lambda: app.judging.all_judged)
         packed = log.with_name("train.log.1.gz")
@@ -124,7 +108,7 @@ async def test_keys_are_answered_while_a_file_system_does_not_answer(
         return ""
 
     monkeypatch.setattr(nothing_found, "unreachable_reason", never_answers)
-    app = make_app(tmp_path / "runs")
+    app = app_over(tmp_path / "runs")
     async with app.run_test(size=(160, 24)) as pilot:
         await until(asked.is_set)
         await pilot.press("question_mark")
@@ -138,7 +122,7 @@ async def test_the_last_run_that_was_deleted_is_remembered_on_the_empty_page(
     """Who looked elsewhere for some seconds still sees what it was, and that it is gone."""
     log = tmp_path / "runs" / "a" / "progress.csv"
     write_unhealthy_run(log)
-    app = make_app(tmp_path / "runs")
+    app = app_over(tmp_path / "runs")
     async with app.run_test(size=(160, 24)) as pilot:
         await until(lambda: "Update KL" in screen(app))
         log.unlink()
@@ -154,7 +138,7 @@ async def test_the_last_run_that_was_deleted_is_remembered_on_the_empty_page(
 async def test_who_comes_back_is_told_what_happened(tmp_path: Path, size: tuple[int, int]) -> None:
     """At every size, until a key is pressed, and some seconds longer."""
     write_unhealthy_run(tmp_path / "runs" / "a" / "progress.csv", broken_from=99)
-    app = make_app(tmp_path / "runs")
+    app = app_over(tmp_path / "runs")
     app.ui_state.clock = clock = FakeClock(time.time())
     async with app.run_test(size=size) as pilot:
         await until(lambda: app.judging.all_judged)

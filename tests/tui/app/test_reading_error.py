@@ -13,9 +13,8 @@ from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.ui_state import UiState
+from tests.support.running_app import app_over, screen, until
 from tests.support.screens import drawn_text, write_unhealthy_run
-from tests.tui.app.test_eviction import screen, until
-from tests.tui.app.test_nothing_to_show import make_app
 
 ERROR = "reading the logs failed: RuntimeError('planted')"
 
@@ -46,7 +45,7 @@ async def test_the_error_stays_on_the_screen_and_is_logged(
     """Toasts come and go; the run below looks alive and is not."""
     monkeypatch.setattr(drawing, "TOAST_S", 0.0)
     write_unhealthy_run(tmp_path / "runs" / "a" / "progress.csv")
-    app = make_app(tmp_path / "runs")
+    app = app_over(tmp_path / "runs")
     async with app.run_test(size=(140, 40)) as pilot:
         await until(lambda: app.ui_state.run is not None and app.judging.all_judged)
         assert "reading the logs failed" not in screen(app)

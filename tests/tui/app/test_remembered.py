@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,11 +14,10 @@ from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.ui_state import MAX_RECENT_RUNS, UiState
 from tests.support.remembered import NAMES, finished_runs, opened_files
+from tests.support.running_app import app_over, screen, until
 from tests.support.screens import read_session, write_unhealthy_run
-from tests.tui.app.test_nothing_to_show import make_app as make_plain_app
 
 RUNS = 3 * len(NAMES)
 CHOSEN = f"b/{NAMES[0]}"
@@ -35,10 +32,10 @@ def make_app(folder: Path) -> PpoTop:
     return PpoTop(ui, Follower([folder], memory=memory))
 
 
-def screen(app: PpoTop) -> str:
+def screen_without_clock(app: PpoTop) -> str:
     """What is on the canvas, without the clock at the right of its first line."""
-    lines = [plain_text(line) for line in app.drawing.canvas._rows]
-    return "\n".join([lines[0][:60], *lines[1:]])
+    first, *others = screen(app).splitlines()
+    return "\n".join([first[:60], *others])
 
 
 def choose(app: PpoTop, run: str) -> None:
@@ -50,12 +47,6 @@ def choose(app: PpoTop, run: str) -> None:
 def is_read(run: Run) -> bool:
     """Whether all of a run is here."""
     return run.is_whole and run.is_settled and run.held_points == run.points
-
-
-async def until(holds: Callable[[], object]) -> None:
-    """Let the program work until something holds; the test's own limit ends a vain wait."""
-    while not holds():
-        await asyncio.sleep(0.01)
 
 
 async def test_remembered_runs_are_shown_and_not_read(
@@ -74,7 +65,7 @@ async def test_remembered_runs_are_shown_and_not_read(
         app.drawing.draw()
         await until(lambda: is_read(runs[CHOSEN]))
         app.drawing.draw()
-        first = screen(app)
+        first = screen_without_clock(app)
     app = make_app(folder)
     runs = app.ui_state.session.runs
     with opened_files() as opened:
@@ -84,7 +75,7 @@ async def test_remembered_runs_are_shown_and_not_read(
             app.drawing.draw()
             await until(lambda: is_read(runs[CHOSEN]))
             app.drawing.draw()
-            assert screen(app) == first
+            assert screen_without_clock(app) == first
             viewed = [runs[each] for each in app.ui_state.recent_run_ids]
             logs = {str(log.source.path) for run in viewed for log in run.sources.values()}
             assert opened <= logs
@@ -96,13 +87,13 @@ async def test_what_happened_since_the_last_session_is_told_until_a_key_is_press
 ) -> None:
     """That all runs are read and judged is no look at them."""
     write_unhealthy_run(tmp_path / "a" / "progress.csv")
-    app = make_plain_app(tmp_path)
+    app = app_over(tmp_path)
     (run_id,) = (run.id for run in read_session([tmp_path]).runs.values())
     hours_ago = {"at": time.time() - 7200, "runs": {run_id: ["a", "healthy", "live"]}}
     app.ui_state.absence.restore(hours_ago)
     async with app.run_test(size=(120, 40)) as pilot:
         await until(lambda: app.judging.all_judged)
         app.drawing.draw()
-        assert "1 turned red" in screen(app).splitlines()[-1]
+        assert "1 turned red" in screen_without_clock(app).splitlines()[-1]
         await pilot.press("down", "down")
-        await until(lambda: "turned red" not in screen(app))
+        await until(lambda: "turned red" not in screen_without_clock(app))

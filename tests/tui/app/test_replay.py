@@ -14,9 +14,9 @@ from ppo_top.settings import Settings
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
 from ppo_top.tui.app.app import PpoTop
-from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import make_run_view
+from tests.support.running_app import screen
 from tests.support.screens import DEMO_LOGS, FakeClock, drawn_text, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
@@ -30,11 +30,6 @@ def replaying(path: Path, replay: Replay) -> PpoTop:
         clock=FakeClock(),
     )
     return PpoTop(ui, Follower([path]), theme="dark")
-
-
-def screen(app: PpoTop) -> str:
-    """What is on the canvas."""
-    return "\n".join(plain_text(line) for line in app.drawing.canvas._rows)
 
 
 async def until(app: PpoTop, words: str) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import queue
-from collections.abc import Callable
 from pathlib import Path
 
 from ppo_top.files.follower import Follower
@@ -13,15 +11,9 @@ from ppo_top.settings import Settings
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui.app.app import PpoTop
 from ppo_top.tui.app.checkpoint_lister import CheckpointLister
-from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.state.ui_state import UiState
+from tests.support.running_app import screen, until
 from tests.support.screens import write_unhealthy_run
-
-
-async def until(holds: Callable[[], object]) -> None:
-    """Let the program work until something holds; the test's own limit ends a vain wait."""
-    while not holds():
-        await asyncio.sleep(0.01)
 
 
 async def test_the_checkpoint_is_named_in_the_findings(tmp_path: Path) -> None:
@@ -32,13 +24,10 @@ async def test_the_checkpoint_is_named_in_the_findings(tmp_path: Path) -> None:
     ui = UiState(session=Session(Settings()), acknowledgements=Acknowledgements())
     app = PpoTop(ui, Follower([tmp_path]))
 
-    def screen() -> str:
-        return "\n".join(plain_text(line) for line in app.drawing.canvas._rows)
-
     async with app.run_test(size=(140, 60)) as pilot:
         await until(lambda: ui.checkpoints.found)
         await pilot.press("f")
-        await until(lambda: "resume from rl_model_36000_steps.zip" in screen())
+        await until(lambda: "resume from rl_model_36000_steps.zip" in screen(app))
     assert sorted(tmp_path.rglob("*")) == before
 
 

@@ -10,9 +10,8 @@ from types import SimpleNamespace
 import pytest
 
 from ppo_top.runs import judge_run
+from tests.support.running_app import app_over, screen, until
 from tests.support.screens import PROGRESS_CSV_HEADER
-from tests.tui.app.test_eviction import screen, until
-from tests.tui.app.test_nothing_to_show import make_app
 
 DAYS_S = 2 * 86_400.0
 
@@ -30,7 +29,7 @@ async def test_what_only_an_end_shows_is_found_without_new_data(
 ) -> None:
     """As a program that is started later finds it: the clock alone tells that the run is over."""
     write_rising_log(tmp_path / "a" / "progress.csv")
-    app = make_app(tmp_path)
+    app = app_over(tmp_path)
     async with app.run_test(size=(140, 40)):
         await until(lambda: app.judging.all_judged)
         (run,) = app.ui_state.session.runs.values()
