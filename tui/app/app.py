@@ -31,7 +31,7 @@ from ppo_top.tui.app.screen import KeyPressed, MainScreen, PollArrived
 from ppo_top.tui.app.signals import install_signal_handlers
 from ppo_top.tui.graphics.theme import THEMES, choose_theme
 from ppo_top.tui.state.actions import Actions
-from ppo_top.tui.state.keys import BINDING_BY_KEY, KEYS, NEEDING_A_RUN
+from ppo_top.tui.state.keys import BINDING_BY_KEY, FASTER_WHEN_HELD, KEYS, NEEDING_A_RUN
 from ppo_top.tui.state.line_input import KeyRepeat
 from ppo_top.tui.state.playback import Playback
 from ppo_top.tui.state.remembered_view import RememberedView
@@ -215,7 +215,7 @@ class PpoTop(App[int]):
             return
         own = getattr(self, f"do_{action}", None)
         act = own or getattr(self.actions, f"do_{action}")
-        if times > 1 and action in ("step_back", "step_forward", "left", "right"):
+        if action in FASTER_WHEN_HELD:
             act(times)
         else:
             act()

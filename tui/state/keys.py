@@ -119,4 +119,7 @@ KEYS: tuple[Key, ...] = (
 NEEDING_A_RUN = frozenset(key.action for key in KEYS if key.group in (VIEW, TIME, FINDINGS))
 """The actions that have nothing to do before there is a run."""
 
+FASTER_WHEN_HELD = frozenset(("step_back", "step_forward", "left", "right"))
+"""The actions that take a number of steps, which grows while the key is held."""
+
 BINDING_BY_KEY: dict[str, Key] = {name: key for key in KEYS for name in key.keys}
