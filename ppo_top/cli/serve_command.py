@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import math
 import re
 import sys
@@ -25,14 +24,13 @@ from ppo_top.cli.options import (
     with_hooks,
 )
 from ppo_top.output.exit_codes import EXIT_ERROR
+from ppo_top.support import garbage
 
 if TYPE_CHECKING:
     from ppo_top.serve.listen_address import ListenAddress, TlsFiles
     from ppo_top.serve.service import ServiceOptions
 
 DEFAULT_LISTEN = "127.0.0.1:9740"
-GARBAGE_THRESHOLD = 20_000
-"""New objects between two collections of garbage: reading many logs leaves none, only values."""
 MAX_LABELS = 8
 TAKEN_LABELS = frozenset(
     ["run", "name", "producer", "family", "job", "instance", "rule", "state", "part"]
@@ -126,14 +124,11 @@ def _positive(text: str) -> int:
 def _run(options: argparse.Namespace) -> int:
     paths = paths_or_default(options.path)
     need_prometheus_client("serve")
-    gc.disable()  # nothing loaded now is garbage
-    from ppo_top.runs.load import is_unreachable
-    from ppo_top.serve.listen_address import UnusableAddress
-    from ppo_top.serve.service import Service
+    with garbage.loading():
+        from ppo_top.runs.load import is_unreachable
+        from ppo_top.serve.listen_address import UnusableAddress
+        from ppo_top.serve.service import Service
 
-    gc.freeze()
-    gc.enable()
-    gc.set_threshold(GARBAGE_THRESHOLD)
     try:
         wanted = _service_options(options, paths)
         settings = with_hooks(read_settings(options, paths), options.on)

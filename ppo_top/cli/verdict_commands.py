@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import gc
 import math
 import os
 import sys
@@ -39,8 +38,6 @@ if TYPE_CHECKING:
 
 CHECK_FORMATS = ("text", "json", "markdown", "github", "junit")
 MIN_BEAT_S = 0.1
-GARBAGE_THRESHOLD = 50_000
-"""New objects between two collections: Python's 700 cost a short check a twentieth of its time."""
 COLOUR_CHOICES = ("auto", "always", "never")
 
 
@@ -286,12 +283,11 @@ def _answer(
     scope = verdict_scope(settings.judging_text) if cache.is_on else ""
     answer = None if verbose else recall(cache, scope, paths, parts)
     if answer is None:
-        gc.disable()  # nothing loaded now is garbage
-        from ppo_top.output.check import judge_paths
+        from ppo_top.support import garbage
 
-        gc.freeze()
-        gc.enable()
-        gc.set_threshold(GARBAGE_THRESHOLD)
+        with garbage.loading():
+            from ppo_top.output.check import judge_paths
+
         answer = judge_paths(
             paths,
             settings,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import stat
 import sys
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, BinaryIO
 
 from ppo_top.files.mirrors import shown_path
 from ppo_top.paths import is_file, make_own_directory
+from ppo_top.support import garbage
 from ppo_top.tui import Replay
 from ppo_top.tui.app.alternate_screen import on_alternate_screen
 
@@ -33,9 +33,6 @@ SWITCH_INTERVAL_S = 0.002
 ESCAPE_DELAY_MS = "25"
 """How long the rest of a sequence is waited for after Esc, unless ESCDELAY is set; Textual's 100 ms
 are felt, and the bytes of an arrow key that a slow line tears apart arrive closer together."""
-
-GARBAGE_THRESHOLD = 20_000
-"""New objects between two collections: at Python's 700 they cost a fifteenth of a live screen."""
 
 DETACHED_HINT = "Ctrl-Z, then `bg`, gives this shell back."
 """The shell waits for the training, as the first part of the pipeline."""
@@ -68,7 +65,8 @@ def run(paths: Sequence[Path], settings: Settings, options: ScreenOptions) -> in
     if options.replay is not None and options.replay.title:
         watched = options.replay.title
     with on_alternate_screen(_splash_text(watched)) as keeps_screen:
-        app = _app(paths, pipe, drain, watched, settings, options)
+        with garbage.loading():
+            app = _app(paths, pipe, drain, watched, settings, options)
         app.keeps_screen = keeps_screen
         code = app.run()
         if app.remembered is not None:
@@ -88,7 +86,6 @@ def _app(
     options: ScreenOptions,
 ) -> PpoTop:
     """Load the app; the first page is drawn before Textual is loaded."""
-    gc.disable()  # nothing loaded now is garbage
     from ppo_top.files.follower import Follower
     from ppo_top.runs.memory import run_memory
 
@@ -126,13 +123,10 @@ def _app(
 
 
 def _load_textual() -> None:
-    """Load Textual, which reads the delay after Esc; what was made until now is no garbage."""
+    """Load Textual, which reads the delay after Esc."""
     os.environ.setdefault("ESCDELAY", ESCAPE_DELAY_MS)
     import ppo_top.tui.app.app  # noqa: F401
 
-    gc.freeze()
-    gc.enable()
-    gc.set_threshold(GARBAGE_THRESHOLD)
     sys.setswitchinterval(SWITCH_INTERVAL_S)
 
 

@@ -12,7 +12,7 @@ MAX_NEIGHBOURS = 40
 """Most units of a folder of which all pairs are compared; of more, only likely ones."""
 MAX_EQUAL_FIRST = 64
 """A first value that more units share tells nothing."""
-MIN_EQUAL_SHARE = 0.25
+MIN_EQUAL_FIRSTS = 0.25
 """The share of their common tags that have equal first values in any two units of one training: it
 is far lower than that of equal tags, as a console may print few digits."""
 
@@ -60,5 +60,5 @@ def _pairs_with_equal_firsts(units: Sequence[LogUnit]) -> Iterator[UnitPair]:
             equal.update((min(pair), max(pair)) for pair in product(same, beside))
     tags = [{tag for tag, _, _ in unit.rough_values} for unit in units]
     for (one, other), count in equal.items():
-        if count >= MIN_EQUAL_SHARE * len(tags[one] & tags[other]):
+        if count >= MIN_EQUAL_FIRSTS * len(tags[one] & tags[other]):
             yield units[one], units[other]
