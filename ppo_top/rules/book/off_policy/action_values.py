@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.advice.critic_symptoms import (
+    entropy_counts,
     loss_kept,
     returns_of_one_sign,
     rewards_large,
@@ -46,7 +47,7 @@ def values_contradict(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         return Assessment(WARN, value, None, message, concepts=_logged(run))
     if abs(steps) < limits["none"] and not _still_grow(values, limits):
         message = "action values are less than one step's reward: the critic learns no returns"
-        level = WARN if loss_kept(run) else WATCH
+        level = WARN if loss_kept(run) and not entropy_counts(run) else WATCH
         return Assessment(level, value, None, message, concepts=_logged(run))
     return None
 

@@ -116,7 +116,7 @@ def clip_high(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     message = f"{pct(value)} of the samples hit the clip (healthy <= {pct(limits['clear'])})"
     if _narrow(run, value, limits):
         return Assessment(WATCH, value, limits["clear"], message + ", though steps are small")
-    if value > limits["crit"]:
+    if value > limits["crit"] and not _may_be_sequences(run):
         return Assessment(CRIT, value, limits["clear"], message)
     if value > limits["warn"]:
         return Assessment(WARN, value, limits["clear"], message)
@@ -134,6 +134,15 @@ def _sequences_clipped(share: float, limits: RuleLimits) -> Assessment | None:
         return None
     message = f"{pct(share)} of the samples hit the clip (healthy <= {pct(usual)} with GSPO)"
     return Assessment(WATCH, share, usual, message)
+
+
+def _may_be_sequences(run: JudgedRun) -> bool:
+    """Whether the ratios may be those of whole completions: no setting tells, and no harm is seen.
+
+    GSPO clips so many while it learns.
+    """
+    told = "importance_sampling_level" in run.profile.config or run.setting("clip_range")
+    return run.family == GRPO and not told and not _harm(run)
 
 
 def _narrow(run: JudgedRun, share: float, limits: RuleLimits) -> bool:
