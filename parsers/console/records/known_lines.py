@@ -95,8 +95,16 @@ TRAINER_LINES = (
         lazy_pattern(
             rf"mean/median reward (?P<mean>{_NUMBER})/(?P<median>{_NUMBER}), "
             rf"min/max reward (?P<min>{_NUMBER})/(?P<max>{_NUMBER})"
+            rf"(?:, (?:dist )?entropy (?P<entropy>{_NUMBER}))?"
+            rf"(?:, value loss (?P<value>{_NUMBER}))?"
+            rf"(?:, (?:policy|action) loss (?P<policy>{_NUMBER}))?"
         ),
-        {name: f"{name} reward" for name in ("mean", "median", "min", "max")},
+        {
+            **{name: f"{name} reward" for name in ("mean", "median", "min", "max")},
+            "entropy": "entropy",
+            "value": "value loss",
+            "policy": "policy loss",
+        },
     ),
     TrainerLine(
         ", total num timesteps ",

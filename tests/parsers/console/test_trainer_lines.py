@@ -53,6 +53,18 @@ def test_pytorch_a2c_ppo_lines() -> None:
     assert got.values_by_step()["max reward"] == [(5632, 31.0)]
 
 
+def test_pytorch_a2c_ppo_lines_with_losses() -> None:
+    """Its main.py has them among the arguments of that line; copies print them, too."""
+    got = read(
+        "Updates 10, num timesteps 5632, FPS 512 \n"
+        " Last 10 training episodes: mean/median reward 20.1/19.5, min/max reward 9.0/31.0, "
+        "entropy 0.6931, value loss 0.0212, action loss -0.0131"
+    )
+    assert got.values_by_step()["entropy"] == [(5632, 0.6931)]
+    assert got.values_by_step()["value loss"] == [(5632, 0.0212)]
+    assert got.values_by_step()["policy loss"] == [(5632, -0.0131)]
+
+
 @pytest.mark.parametrize("reward", ["21.5", "[21.5]"])
 def test_sheeprl_lines(reward: str) -> None:
     """A line an episode, several at one step (sheeprl/algos/ppo/ppo.py)."""

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from tests.rules.courses import UNGAINED, after, at, within
-from tests.rules.specification import AT_LAST, ENDED, WARN, WATCH, Contrast, RowLog, RuleCase, RuleTests
+from tests.rules.specification import (
+    AT_LAST,
+    ENDED,
+    WARN,
+    WATCH,
+    Contrast,
+    RowLog,
+    RuleCase,
+    RuleTests,
+)
 from tests.support.drawn_runs import DrawnColumns, jitter
 
 WRONG: DrawnColumns = {
