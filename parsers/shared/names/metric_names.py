@@ -159,6 +159,12 @@ _SETTING_NAMES = _word_set(
     rewardscale rewardclip valuelosscoeff explorationlosscoeff kllosscoeff lrscheduleklthreshold
     ppoclipratio ppoclipvalue policyinitgain initialstddev maxpolicylag numpolicies
     policyworkersperpolicy noiseeps randomeps
+    maxtrainingtimesteps maxtimestepsperepisode ppoupdatefrequency ppokepochs kepochs
+    ppoepsilonclip epsclip discountfactorgamma optimizerlearningrateactor
+    optimizerlearningratecritic lractor lrcritic startingstdofactiondistribution
+    decayrateofstdofactiondistribution minimumstdofactiondistribution
+    decayfrequencyofstdofactiondistribution statespacedimension actionspacedimension
+    modelsavingfrequency logfrequency
     ε ϵ α β γ
     """
 )

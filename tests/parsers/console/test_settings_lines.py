@@ -102,3 +102,24 @@ def test_settings_printed_as_json(title: str) -> None:
     assert found.config["reward_multiplier"] == 1.0
     record = json.dumps({"batch_size": 64, "reward": 1.5, "loss": 0.5, "gamma": 0.99})
     assert read(f"{record}\n").values("reward") == [1.5]
+
+
+PPO_PYTORCH = (
+    "max training timesteps :  60000\nmax timesteps per episode :  200\n"
+    "----------------------------------------\nPPO update frequency : 800 timesteps\n"
+    "PPO epsilon clip :  0.2\n----------------------------------------\n"
+    "optimizer learning rate actor :  0.0003\noptimizer learning rate critic :  0.001\n"
+)
+
+
+def test_the_set_up_of_ppo_pytorch_is_no_update() -> None:
+    """As its train.py prints it (nikhilbarhate99/PPO-PyTorch); it says how long the run will be."""
+    rows = "".join(
+        f"Episode : {50 * n} \t\t Timestep : {800 * n} \t\t Average Reward : {n}.5\n"
+        for n in (1, 2, 3)
+    )
+    found = read(PPO_PYTORCH + rows)
+    assert found.values_by_step()["Average Reward"] == [(800 * n, n + 0.5) for n in (1, 2, 3)]
+    assert found.config["max training timesteps"] == 60000
+    assert found.config["PPO epsilon clip"] == 0.2
+    assert all(points == [] or len(points) == 3 for points in found.values_by_step().values())
