@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
+from ppo_top.rules.advice.exploration_symptoms import entropy_rises
 from ppo_top.rules.advice.symptoms import rate_low
 from ppo_top.rules.book.reward.crash import best_was_random, reward_now
 from ppo_top.rules.engine.block import RowBlock
@@ -160,7 +161,7 @@ def _constant_level(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) ->
         return 0
     paid = reward.start_pays > 0 and run.family in (VALUE_BASED, OFF_POLICY)
     enough = episodes >= limits["constant" if paid else "constant_episodes"]
-    learned = reward.start_pays > 0 and _same_lengths(run)
+    learned = reward.start_pays > 0 and _may_be_learned(run)
     sure = long and (enough or run.ended) and not learned
     if not sure or (budget is not None and budget < limits["constant_budget"]):
         return WATCH
@@ -182,13 +183,13 @@ def _stays_unlearned(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> boo
     return run.stated_progress is None and (endless or begins)
 
 
-def _same_lengths(run: JudgedRun) -> bool:
+def _may_be_learned(run: JudgedRun) -> bool:
     """Whether all episodes take as long: a policy that was learned before may do its best.
 
-    Not with a replay buffer, which begins with random actions.
+    Not with actions that become more random, nor with a replay buffer: it begins with random ones.
     """
     lengths = run.histories.get("ep_len")
-    steady = lengths is not None and lengths.high <= lengths.low
+    steady = lengths is not None and lengths.high <= lengths.low and not entropy_rises(run)
     return steady and run.family in POLICY_GRADIENT
 
 
