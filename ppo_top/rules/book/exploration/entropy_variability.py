@@ -15,7 +15,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, start_level
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
-from ppo_top.rules.engine.stats import count_swings
+from ppo_top.rules.engine.stats import count_swings, median
 from ppo_top.rules.engine.terms import CRIT, GRPO, LLM_FAMILIES, ON_POLICY, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
@@ -97,7 +97,11 @@ def _entropy_changes(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> boo
 
 
 def entropy_swings(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
-    """Entropy goes up and down by a large share of its initial value."""
+    """Entropy goes up and down by a large share of its initial value.
+
+    A policy that has learned is certain in nearly all states; how many of the others a small batch
+    holds is chance.
+    """
     history = run.histories["entropy"]
     leg = max(limits["leg"] * initial_entropy(history), limits["nats"])
     recent = history.newest(int(limits["points"]))
@@ -109,7 +113,10 @@ def entropy_swings(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     message = (
         f"entropy oscillates ({turns} turns in {len(recent)} updates): learning rate too high?"
     )
-    return Assessment(WARN, history.last, None, message)
+    learned = run.learned or (run.reward is not None and run.reward.began_lowest)
+    certain = learned and median(recent) < limits["certain"] * history.high
+    level = WATCH if certain and run.family == ON_POLICY else WARN
+    return Assessment(level, history.last, None, message)
 
 
 def _never_random(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
@@ -254,7 +261,15 @@ RULES = (
         stays_calm=_entropy_stays_near,
         eased_to=WATCH,
         families=frozenset({ON_POLICY, GRPO}),
-        limits={"points": 20, "clear_turns": 2, "leg": 0.3, "nats": 0.2, "turns": 4, "warmup": 15},
+        limits={
+            "points": 20,
+            "clear_turns": 2,
+            "leg": 0.3,
+            "nats": 0.2,
+            "turns": 4,
+            "certain": 0.25,
+            "warmup": 15,
+        },
         persistence=k_of_n(2, 3),
         causes=("learning rate too high",),
         remedies=("lower {learning_rate}", "{larger_batches}"),

@@ -47,8 +47,7 @@ def never_learned(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if reward.gained and not (run.ended and _hardly_gained(reward, limits)):
         return RESOLVED
     rises = _rises(run, reward, limits)
-    matters = rises or run.ended
-    proven = matters and bool(rate_low(run) or bonus_outweighs(run))
+    proven = (rises or run.ended) and bool(rate_low(run) or bonus_outweighs(run))
     was_lost = "reward-crash" in run.open_severities  # that tells of what was gained
     level = _unlearned_level(run, reward, limits) if proven or not (rises or was_lost) else 0
     if proven and run.ended and reward.episodes >= limits["constant"]:
@@ -82,9 +81,9 @@ def _may_have_gained(reward: RewardCourse, limits: RuleLimits) -> bool:
     Far is a share of all that it ranged over; the few points of a short run may climb by rank. It
     may be by chance, but to say that nothing was gained would be wrong.
     """
-    if reward.climbs_by_rank and reward.smooth > reward.baseline:
-        return True
-    if left_its_start(reward, limits) or rose_at_once(reward, limits):
+    climbs = reward.climbs_by_rank and reward.smooth > reward.baseline
+    at_once = reward.began_lowest or rose_at_once(reward, limits)
+    if climbs or at_once or left_its_start(reward, limits):
         return True
     span = reward.history.high - reward.history.low
     near_sure = reward.gain > limits["above_noise"] * reward.sd
@@ -186,11 +185,11 @@ def _stays_unlearned(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> boo
 def _may_be_learned(run: JudgedRun) -> bool:
     """Whether all episodes take as long: a policy that was learned before may do its best.
 
-    Not with actions that become more random, nor with a replay buffer: it begins with random ones.
-    """
+    Not if actions become more random, nor with a replay buffer: it begins with random ones."""
+    if entropy_rises(run) or "action-noise-growing" in run.open_severities:
+        return False
     lengths = run.histories.get("ep_len")
-    steady = lengths is not None and lengths.high <= lengths.low and not entropy_rises(run)
-    return steady and run.family in POLICY_GRADIENT
+    return lengths is not None and lengths.high <= lengths.low and run.family in POLICY_GRADIENT
 
 
 def _unlearned(run: JudgedRun, reward: RewardCourse) -> str:
@@ -302,7 +301,7 @@ RULES = (
             OFF_POLICY: REPLAY_LIMITS,
         },
         persistence=k_of_n(3, 3),
-        asks_about=("at-ceiling", "reward-crash"),
+        asks_about=("at-ceiling", "reward-crash", "action-noise-growing"),
         at_end=True,
         ranks_causes=True,
         causes=(

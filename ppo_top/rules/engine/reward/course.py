@@ -14,6 +14,7 @@ from ppo_top.rules.engine.reward.ceiling import is_at_ceiling
 from ppo_top.rules.engine.reward.measures import (
     FIRST_POINTS,
     GAIN_NOISE,
+    KEPT_GAIN_NOISE,
     LOW_SHARE,
     MIN_LOOKS,
     MIN_POINTS,
@@ -41,6 +42,9 @@ LASTING_POINTS, LASTING_FACTOR = 10, 3
 
 ROUNDING = 1e-12
 """Means of equal rewards differ by no more than this share of them; near 0, by this much."""
+
+LOWEST_OF = 40
+"""The first of so many points, or more, is the lowest by chance in one run of forty."""
 
 OVERLAP, MOST_OVERLAP = 0.5, 2.0
 """A rise exceeds so many standard deviations for each row of a moving mean, and at most these."""
@@ -158,6 +162,18 @@ class RewardCourse(RewardMeasures):
     def is_up(self) -> bool:
         """Whether it is above its start by its noise: too early to call that learned."""
         return self.smooth > self.baseline + self.noise > self.baseline
+
+    @property
+    def began_lowest(self) -> bool:
+        """Whether the first point lies below all later ones, and far below the last quarter's mean.
+
+        A noisy reward that is learned within the first rows has nothing else that shows it.
+        """
+        if self.points < LOWEST_OF or not self.quarters or self.source.rows_per_window > 1.0:
+            return False
+        first, later = self.first[0], min(*self.first[1:], *self.recent[1:])
+        lowest = first < later and first <= self.history.low
+        return lowest and self.quarters[-1][1] - first > KEPT_GAIN_NOISE * self.noise > 0.0
 
     @property
     def flat(self) -> bool:

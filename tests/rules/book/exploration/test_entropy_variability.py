@@ -12,6 +12,7 @@ from tests.rules.courses import (
     flat,
     jumped_thrice,
     learned,
+    rise,
     steady_gain,
 )
 from tests.rules.specification import (
@@ -154,6 +155,12 @@ class TestEntropySwings(RuleTests):
         Contrast("each way is three tenths of the first",
             {"entropy": lambda i: 1.0 - 0.31 * (i // 4 % 2)},
             {"entropy": lambda i: 1.0 - 0.29 * (i // 4 % 2)}, WARN, 0),
+        Contrast("a policy that has learned is not certain yet",
+            {"entropy": lambda i: 1.0 if i < 3 else 0.1 + 0.5 * (i % 5 < 3)},
+            {"entropy": lambda i: 1.0 if i < 3 else 0.1 + 0.5 * (i % 5 < 1)}, WARN, WATCH),
+        Contrast("nothing was learned by a policy that is certain",
+            {"entropy": lambda i: 1.0 if i < 3 else 0.1 + 0.5 * (i % 5 < 1), **FLAT},
+            {"reward_mean": rise}, WARN, WATCH),
         Contrast("each way is a fifth of a nat", {"entropy": lambda i: 0.6 - 0.206 * (i // 4 % 2)},
             {"entropy": lambda i: 0.6 - 0.194 * (i // 4 % 2)}, WARN, 0),
     )

@@ -30,6 +30,11 @@ def begins_at(start: float) -> DrawnColumn:
     return lambda i: (start if i < 3 else 20.0) + gauss(i, 3.0)
 
 
+def lowest_first(start: float) -> DrawnColumns:
+    """A noisy reward of 20 of which the first value was another one."""
+    return {"reward_mean": lambda i: start if i == 0 else 20.0 + gauss(i, 2.0)}
+
+
 NEARLY_OVER = {"total_timesteps": 63_000}
 
 EQUAL: DrawnColumns = {"reward_mean": 5.0, "ep_len": None}
@@ -50,6 +55,7 @@ def jump(height: float, dip: float = 0.0, peak: float = 0.0) -> DrawnColumns:
 
 
 LATER_PART = RowLog(step=lambda row: 100_000 + 1000 * row, ended=True)
+UPDATES = RowLog(sample=Sample("update"), ended=True)
 MAYBE_WINDOWS = RowLog(sample=Sample(), ended=True)
 """Nothing says whether its rows are moving means."""
 
@@ -148,6 +154,10 @@ class TestRewardNeverMoves(RuleTests):
         Contrast("the policy is not that of a run before", FEW_EQUAL, {}, WARN, INFO, "off-policy",
             count=15, otherwise_log=RowLog(step=lambda row: 100_000 + 1000 * row)),
         Contrast("episodes differ in length", SAME, {"ep_len": 100.0}, WARN, WATCH, count=26),
+        Contrast("the first of many rows is not far below all others", lowest_first(16.0),
+            lowest_first(5.0), WARN, WATCH, count=60, log=MAYBE_WINDOWS),
+        Contrast("there are forty rows of which the first is the lowest", lowest_first(5.0), {},
+            WARN, WATCH, count=39, otherwise_count=41, log=UPDATES),
         Contrast("actions become more random, and earn the same",
             {**SAME, "ep_len": 100.0, "policy_std": lambda i: 1.0 + 0.03 * i},
             {"policy_std": lambda i: 1.0 + 0.01 * i}, WARN, WATCH, count=26),
