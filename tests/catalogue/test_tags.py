@@ -415,6 +415,7 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("eval/Average Score", "eval_reward_mean"),
         ("eval/Rewards", "eval_reward_mean"),
         ("evaluate_reward", "eval_reward_mean"),
+        ("Moving average score is", "reward_mean"),
         ("Train reward margins", "preference_margin"),
         ("avg_r_total", "reward_mean"),
         ("Total rewards mean", "reward_mean"),

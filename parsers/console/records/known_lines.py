@@ -10,7 +10,7 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 
 class TrainerLine(NamedTuple):
-    """`hint` must be in the line; group `step` is the step, `tags` names the other groups."""
+    """`hint` must be in the line; group `step` or `at_episode` is the step, `tags` names others."""
 
     hint: str
     pattern: re.Pattern[str]
@@ -105,6 +105,14 @@ TRAINER_LINES = (
             "value": "value loss",
             "policy": "policy loss",
         },
+    ),
+    TrainerLine(
+        ", the ep_r is ",
+        lazy_pattern(
+            rf"^Ep_i\s+(?P<at_episode>\d{{1,15}}), the ep_r is\s+(?P<reward>{_NUMBER}), "
+            rf"the (?:step|t) is\s+(?P<length>\d{{1,9}})\s*$"
+        ),
+        {"reward": "ep_r", "length": "ep_length"},
     ),
     TrainerLine(
         ", total num timesteps ",

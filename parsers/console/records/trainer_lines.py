@@ -121,7 +121,9 @@ def _trainer_record(line: TrainerLine, match: re.Match[str]) -> ConsoleRecord:
         if value is not None and not (line.finite and not abs(value) < float("inf")):
             values.append((tag, value))
     groups = match.groupdict()
-    step, total = groups.get("step"), groups.get("total")
+    step, total, episode = (groups.get(name) for name in ("step", "total", "at_episode"))
+    if episode is not None:
+        return ConsoleRecord(values, as_step(float(episode)), "episode")
     if step is None:
         return ConsoleRecord(values)
     axis = "timesteps" if values else "step"

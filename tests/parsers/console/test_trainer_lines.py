@@ -65,6 +65,17 @@ def test_pytorch_a2c_ppo_lines_with_losses() -> None:
     assert got.values_by_step()["policy loss"] == [(5632, -0.0131)]
 
 
+def test_lines_of_a_popular_collection() -> None:
+    """An episode, what it returned and its steps (sweetice's TD3.py and SAC.py)."""
+    got = read(
+        "Ep_i \t7, the ep_r is \t-12.50, the step is \t199\nEp_i 8, the ep_r is 3.5, the t is 80"
+    )
+    assert got.values_by_step() == {
+        "ep_r": [(7, -12.5), (8, 3.5)],
+        "ep_length": [(7, 199.0), (8, 80.0)],
+    }
+
+
 @pytest.mark.parametrize("reward", ["21.5", "[21.5]"])
 def test_sheeprl_lines(reward: str) -> None:
     """A line an episode, several at one step (sheeprl/algos/ppo/ppo.py)."""
