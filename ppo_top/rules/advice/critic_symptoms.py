@@ -81,18 +81,13 @@ def returns_of_one_sign(run: JudgedRun) -> bool:
 
 def values_wrong(run: JudgedRun) -> bool | None:
     """Action values are of the other sign than all returns, not for the sake of entropy."""
-    steps = steps_rewarded(run)
-    if steps is None or not returns_of_one_sign(run):
+    steps, each = steps_rewarded(run), _reward_of_step(run)
+    bonus = run.histories.get("entropy_coef")
+    if steps is None or each is None or not returns_of_one_sign(run):
         return None
-    if coefficient_rises(run) or entropy_counts(run):
+    if coefficient_rises(run) or (bonus and LIMITS["bonus_nats"] * bonus.last > abs(each)):
         return None
     return steps < -LIMITS["values_wrong"]
-
-
-def entropy_counts(run: JudgedRun) -> bool:
-    """Whether action values may be those of entropy, beside which a step's reward is small."""
-    bonus, each = run.histories.get("entropy_coef"), _reward_of_step(run)
-    return bool(bonus and each and LIMITS["bonus_nats"] * bonus.last > abs(each))
 
 
 def values_none(run: JudgedRun) -> bool | None:

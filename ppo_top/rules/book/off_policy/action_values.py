@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from ppo_top.rules.advice.critic_symptoms import (
-    entropy_counts,
     loss_kept,
     returns_of_one_sign,
     rewards_large,
@@ -47,7 +48,7 @@ def values_contradict(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         return Assessment(WARN, value, None, message, concepts=_logged(run))
     if abs(steps) < limits["none"] and not _still_grow(values, limits):
         message = "action values are less than one step's reward: the critic learns no returns"
-        level = WARN if loss_kept(run) and not entropy_counts(run) else WATCH
+        level = WARN if loss_kept(run) and not _climbs(reward.history, limits) else WATCH
         return Assessment(level, value, None, message, concepts=_logged(run))
     return None
 
@@ -141,6 +142,15 @@ def _logged(run: JudgedRun) -> tuple[str]:
     return (next(name for name in VALUES if name in run.histories),)
 
 
+def _climbs(rewards: History, limits: RuleLimits) -> bool:
+    """Whether each of the newest rewards is higher than the one before: by chance once in 1,000.
+
+    That holds for moving means, too: the newest episodes are better than those that drop out.
+    """
+    newest = rewards.newest(int(limits["climbs"]) + 1)
+    return len(newest) > limits["climbs"] and all(b > a for a, b in pairwise(newest))
+
+
 def _come_back(values: History, limits: RuleLimits) -> bool:
     """Whether values shrink: what was once worth something for its entropy is forgotten slowly."""
     before = abs(median(values.previous(int(limits["rows"]))[:5]))
@@ -169,6 +179,7 @@ RULES = (
             "rows": 10,
             "growth": 1.5,
             "shrink": 0.9,
+            "climbs": 10,
             "warmup": 12,
         },
         persistence=k_of_n(4, 5),

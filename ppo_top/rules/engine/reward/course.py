@@ -14,7 +14,6 @@ from ppo_top.rules.engine.reward.ceiling import is_at_ceiling
 from ppo_top.rules.engine.reward.measures import (
     FIRST_POINTS,
     GAIN_NOISE,
-    KEPT_GAIN_NOISE,
     LOW_SHARE,
     MIN_LOOKS,
     MIN_POINTS,
@@ -173,7 +172,7 @@ class RewardCourse(RewardMeasures):
             return False
         first, later = self.first[0], min(*self.first[1:], *self.recent[1:])
         lowest = first < later and first <= self.history.low
-        return lowest and self.quarters[-1][1] - first > KEPT_GAIN_NOISE * self.noise > 0.0
+        return lowest and self.quarters[-1][1] - first > GAIN_NOISE * self.noise > 0.0
 
     @property
     def flat(self) -> bool:
