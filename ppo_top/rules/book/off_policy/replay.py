@@ -148,8 +148,8 @@ def epsilon_stays(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if budget is None:
         budget = run.progress
     value = history.last
-    if value < limits["random"]:
-        return None
+    if value < limits["random"] or value > max(1.0, history.first[0]):
+        return None  # what rises above 1 counts episodes: `Eps: 2`
     trained = any(name in run.histories for name in CRITIC_LOSSES)
     constant = trained and value > limits["share"] * history.high
     constant = constant and value >= history.newest(int(limits["points"]))[0]

@@ -194,6 +194,8 @@ class TestExplorationNotFalling(RuleTests):
             config={"total_timesteps": 60_000}, differs_config={"total_timesteps": 600_000}),
         Contrast("there is more than one value", {"reward_mean": flat, "exploration_rate": 1.0}, {},
             WARN, 0, "value-based", count=2, otherwise_count=1, log=RowLog(ended=True)),
+        Contrast("it is a share, not a count of episodes", {"exploration_rate": 100.0},
+            {"exploration_rate": lambda i: 1.0 + i}, WARN, 0, "value-based"),
         Contrast("anything is trained", {**UNGAINED, "exploration_rate": 0.9},
             {"total_loss": None, "n_updates": None}, WARN, 0, "value-based"),
         Contrast("it has fallen at all", {**UNGAINED, "exploration_rate": 0.9},
