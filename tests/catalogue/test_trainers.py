@@ -165,6 +165,8 @@ FINGERPRINTS = [
             "actor_entropy",
         ],
     ),
+    ("udacity", "", ["Episode", "Average Score", "@console"]),
+    ("unknown", "", ["Episode", "Average Score", "Score", "@console"]),
     ("pytorch-sac", "SAC", ["train/episode_reward", "train_actor/loss", "train_alpha/value"]),
     ("baselines", "PPO", ["loss/approximate_kullback-leibler", "episode_reward"]),
     ("baselines", "A2C", ["nupdates", "policy_entropy", "total_timesteps"]),
