@@ -165,7 +165,7 @@ FINGERPRINTS = [
             "actor_entropy",
         ],
     ),
-    ("udacity", "", ["Episode", "Average Score", "@console"]),
+    ("own-scores", "", ["Episode", "Average Score", "@console"]),
     ("unknown", "", ["Episode", "Average Score", "Score", "@console"]),
     ("pytorch-sac", "SAC", ["train/episode_reward", "train_actor/loss", "train_alpha/value"]),
     ("baselines", "PPO", ["loss/approximate_kullback-leibler", "episode_reward"]),

@@ -185,7 +185,8 @@ def _stays_unlearned(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> boo
 def _may_be_learned(run: JudgedRun) -> bool:
     """Whether all episodes take as long: a policy that was learned before may do its best.
 
-    Not if actions become more random, nor with a replay buffer: it begins with random ones."""
+    Not if actions become more random, nor with a replay buffer: it begins with random ones.
+    """
     if entropy_rises(run) or "action-noise-growing" in run.open_severities:
         return False
     lengths = run.histories.get("ep_len")

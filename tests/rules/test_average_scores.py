@@ -1,4 +1,4 @@
-"""A mean of the last 100 scores that a script prints after each episode, as Udacity's do."""
+"""A mean of the last 100 scores that a script prints after each episode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import ppo_top
 
 
 def print_scores(log: Path, gain: float, episodes: int, seed: int) -> None:
-    """Scores of either sign, and what the script prints (dqn_agent's notebook)."""
+    """Scores of either sign, and what Udacity's scripts print (Deep_Q_Network_Solution.ipynb)."""
     draw, window, text = random.Random(seed), deque[float](maxlen=100), ""
     for number in range(1, episodes + 1):
         window.append(draw.choice((-10.0, 10.0)) + gain * min(1.0, 2.0 * number / episodes))
