@@ -18,8 +18,11 @@ from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _TRAINING = lazy_pattern(
-    rf"{HEADING_START}(?:(?:training|train phase)(?![\w/])|训练)\D*", re.IGNORECASE
+    rf"{HEADING_START}(?:(?:training|train phase)(?![\w/])|训练)"
+    r"(?:\D*|(?: [a-z]{1,20}){1,3} \d{1,4}/\d{1,4}\b.*)",
+    re.IGNORECASE,
 )
+"""`------ TRAINING ------`; `Training configuration 2/12: ...` is that of several."""
 _LABEL = lazy_pattern(
     r"\W{0,8}(?:eval(?:uat(?:ion|ing|e))?|test(?:ing)?|val(?:id(?:ation)?)?)"
     r"(?:\s?[\]):|]\W{0,8}|\s?\.{3}\s{0,8}|\s{1,8}[-–—]{1,2}\s{1,8}"

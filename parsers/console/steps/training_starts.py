@@ -22,7 +22,7 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _NAMED = lazy_pattern(
     r"(?i)(?<![a-z])(seed|run|trial|experiment|fold|logging (?:outputs )?to|learning rate|lr"
-    r"|env(?:ironment)?)"
+    r"|env(?:ironment)?|config(?:uration)?(?= \d{1,4}/\d))"
     r"(?:[_ ](?:id|name|number))?(?:\s*[:=#]\s*|\s+)['\"]?(?=[\w./-]*[\d/])([\w./-]{1,200})"
 )
 """What tells one training of a console from the next, in a line of text."""
@@ -36,7 +36,18 @@ _ALGORITHM_TITLE = lazy_pattern(
 )
 """A line that says which algorithm trains now: `=== Training Double DQN agent ===`."""
 _OTHER_ALGORITHMS = frozenset({"q-learning", "qlearning", "actor-critic"})
-_WORDS = ("seed", "run", "trial", "experiment", "fold", "logging", "learning", "lr", "env")
+_WORDS = (
+    "seed",
+    "run",
+    "trial",
+    "experiment",
+    "fold",
+    "logging",
+    "learning",
+    "lr",
+    "env",
+    "config",
+)
 """A line without any of them names nothing: looking for them is quicker."""
 _MAX_TEXT_CHARS = 300
 _MAX_NAMES = 64

@@ -340,3 +340,21 @@ def test_each_folder_of_a_homework_is_a_training() -> None:
         expected = [(n, -draw.random()) for n in range(7)]
         assert output.values_by_step()["eval/Average eval return"] == expected
     assert len(read(text)) == 3
+
+
+def test_each_configuration_of_a_search_is_a_training() -> None:
+    """It is evaluated at its end; the next one's title ends the evaluation."""
+    text = "".join(
+        f"Training Configuration {run}/3: LR_1e{run}_hid_128\n{'=' * 60}\n"
+        + "".join(
+            f"  Episode   {n}/858 | Recent Avg:   {n}.62 | Last Reward:   68.00 | Steps: 17,500\n"
+            for n in range(50, 850, 50)
+        )
+        + "  Evaluating on 50 episodes...\n"
+        + "  \u2713 Evaluation Complete!\n    Mean Reward: 423.12 (\u00b120.62)\n"
+        for run in (1, 2, 3)
+    )
+    trainings = read(text)
+    assert len(trainings) == 3
+    for output in trainings:
+        assert output.steps("Recent Avg") == [*range(50, 850, 50)]
