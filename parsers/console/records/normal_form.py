@@ -65,6 +65,8 @@ _NUMBER_LIST = lazy_pattern(
 )
 """`actions [0.1, 0.9]`: several numbers under one name, whose end numpy may print on another line;
 `[1,000]` is one."""
+_QUOTED_NUMBER = lazy_pattern(rf"(?<=[\[ ])(['\"])({NUMBER_PATTERN})\1(?=,|\])")
+"""`rewards=['0.01', '0.80']`: of a list whose numbers were formatted."""
 _LIST_START = lazy_pattern(rf"\[\s{{0,8}}{NUMBER_PATTERN}")
 """In each of them, and found sooner."""
 _TUPLE = r"\([^()\[\]]{1,60}\)"
@@ -276,6 +278,8 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("):", _replacing(_TWO_NUMBERS, r"\1: \3, \1 \2: \4")),
     (" (", _replacing(_SECOND_NUMBER, "")),
     ("(", _replacing(_MEAN_REMARK, _remark_as_word)),
+    ("['", _replacing(_QUOTED_NUMBER, r"\2")),
+    ('["', _replacing(_QUOTED_NUMBER, r"\2")),
     ("[", _unwrap_brackets),
 )
 """What is rewritten in lines that hold a sign of it, in this order."""

@@ -22,7 +22,7 @@ _PAIR = lazy_pattern(
     rf"(?P<value>{NUMBER_PATTERN})(?:(?P<scale>[kKM])(?!\w))?"
     rf"(?:\s{{0,2}}(?:/|of\s)\s?(?P<total>\d[\d,]{{0,19}}+)(?![\w.]))?"
     rf"(?:\s?\(?(?:\+/?-|±)\s?(?P<spread>{NUMBER_PATTERN})\)?)?"
-    rf"(?P<unit>{_UNIT_PATTERN})(?=$|[\s,;:|\])}}>]|\.\s{{1,3}}[A-Za-z][\w ]{{0,30}}[:=])"
+    rf"(?P<unit>{_UNIT_PATTERN})(?=$|[\s,;:|\])}}>]|<[-=]|\.\s{{1,3}}[A-Za-z][\w ]{{0,30}}[:=])"
 )
 _TIME_UNITS = frozenset(("s", "sec", "secs", "second", "seconds", "ms", "us", "min", "mins"))
 _DECORATION = (

@@ -270,3 +270,16 @@ def test_a_number_whose_meaning_nothing_says() -> None:
 def test_other_texts_are_no_training(form: str) -> None:
     """Titles, and sentences about something else."""
     assert read(form).points == {}
+
+
+def test_a_list_of_numbers_that_were_formatted() -> None:
+    """The step, and what follows the list, stand in the same line."""
+    found = read("[step {n}/200] correct=1/4 rewards=['0.01', '0.80'] loss=-0.0115 lr=5.83e-06")
+    assert found.steps("loss") == [*range(1, 9)]
+    assert found.values("lr") == [5.83e-06] * 8
+
+
+def test_an_arrow_ends_a_number() -> None:
+    """`=-=->Episode 0<=-=-`."""
+    found = read("=-=-==-=->Episode {n}<=-=-==-=-\nepisode reward: {n}.5")
+    assert found.steps("episode reward") == [*range(1, 9)]
