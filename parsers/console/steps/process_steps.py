@@ -31,6 +31,12 @@ class GivenStep(NamedTuple):
     counted: bool = False
 
 
+def _is_of_tables(found: ConsoleRecord) -> bool:
+    """Whether the tables say the step of a record that counts: `Update 3/4`, `* Iteration 5 *`."""
+    is_lap = lap_length(found.axis, found.config) is not None
+    return is_lap or (found.is_heading and found.axis == "iteration")
+
+
 class ProcessSteps:
     """Gives the records of one process their steps, and knows which one the next may have."""
 
@@ -59,8 +65,8 @@ class ProcessSteps:
 
         `may_begin`: it may be the first of another training, as something else says.
         """
-        if self._steps_by_axis["table"] and lap_length(found.axis, found.config) is not None:
-            found = found._replace(step=None)  # `Update 3/4`: the tables say which steps
+        if self._steps_by_axis["table"] and _is_of_tables(found):
+            found = found._replace(step=None)
         if not self._is_lone_episode(found):
             found = self._begin_laps(found) if may_begin else self._laps.counts_on(found)
         self._has_records = True

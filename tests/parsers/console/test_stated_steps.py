@@ -776,3 +776,17 @@ def test_interactions_with_the_environment_are_its_steps(heading: str, each: int
     log = "".join(block.format(n, 4000 * n) for n in range(1, 6))
     read = parse_every_way(ConsoleParser, log.encode())
     assert read.steps("Average Episode Reward") == [each * n for n in range(1, 6)]
+
+
+def test_a_numbered_heading_above_a_table_takes_its_step() -> None:
+    """OpenAI baselines count the iterations in a heading, and the steps in the table below."""
+    log = "".join(
+        f"********** Iteration {n} ************\nOptimizing...\n"
+        f"----------------------------\n| EpRewMean       | {n}.5     |\n"
+        f"| TimestepsSoFar  | {1024 * (n + 1)}    |\n----------------------------\n"
+        for n in range(9)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("EpRewMean") == [1024 * (n + 1) for n in range(9)]
+    steps = {step for tag in read.points for step in read.steps(tag)}
+    assert steps - {0} == {*read.steps("EpRewMean")}
