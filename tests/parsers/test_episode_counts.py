@@ -228,3 +228,14 @@ def _steps_read(read: str, steps: Sequence[int]) -> list[int]:
         lines = (json.dumps({"step": step, "reward": 0.5}) + "\n" for step in steps)
         found = parse_every_way(JsonLinesParser, "".join(lines).encode())
     return found.steps("reward")
+
+
+def test_workers_that_log_each_their_episodes() -> None:
+    """The one that is furthest tells the step; far below it another training begins."""
+    numbers = [1, 1, 1, 2, 1, 1, 2, 2, 2, 3, 2, 3, 3, 3, 4, 3, 4, 4]
+    order = EpisodeOrder()
+    steps = [order.step_of(number) for number in numbers]
+    assert steps == [*numbers[:4], 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 4, 4, 4, 4]
+    for number in range(5, 40):
+        assert order.step_of(number) == number
+    assert order.step_of(1) == 1

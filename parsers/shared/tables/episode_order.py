@@ -20,15 +20,49 @@ _FEW_ROWS, _MOST_SHORT = 8, 1
 """After more trainings of so few rows, the numbers are those of something inside an update."""
 
 
+_SEVERAL = 3
+"""So many rows of one number, then one of the next, then one of the former: of several workers."""
+_WORKERS_APART = 8
+"""No worker has played so many times the episodes of another."""
+_NEWEST_ROWS = 8
+
+
+class _Workers:
+    """Notices that workers side by side log each their own episodes: 1, 1, 1, 2, 1, 1, 2, 2."""
+
+    def __init__(self) -> None:
+        self.are_seen = False
+        self._newest: int | None = None
+        self._before: int | None = None
+        self._rows = self._rows_before = 0
+
+    def note(self, numbers: Sequence[int]) -> None:
+        """Note the numbers of rows; those of many at once never fall."""
+        for number in numbers[-_NEWEST_ROWS:]:
+            if number == self._newest:
+                self._rows += 1
+                continue
+            is_next = self._before == number and self._rows == 1
+            self.are_seen |= is_next and number < (self._newest or 0) and self._are_several
+            self._before, self._newest = self._newest, number
+            self._rows_before, self._rows = self._rows, 1
+
+    @property
+    def _are_several(self) -> bool:
+        return self._rows_before >= _SEVERAL
+
+
 class EpisodeOrder:
     """Counts the rows on from where a number comes that was left out until then.
 
     Each row is one episode more. A number that has come before is that of a training that begins
     anew, unless that happens every few rows: five episodes of each evaluation, say. If only every
     fifth episode is logged, say, none is missing in the next training.
+    Of workers that log each their own episodes the one that is furthest tells the step.
     """
 
     def __init__(self) -> None:
+        self._workers = _Workers()
         self._highest: int | None = None
         self._former = _BEFORE_FIRST
         """The highest number of the training before."""
@@ -45,6 +79,9 @@ class EpisodeOrder:
 
     def step_of(self, number: int, *, may_begin: bool = False) -> int:
         """The step of a row with this number; `may_begin`: a line has said that a training does."""
+        self._workers.note([number])
+        if self._workers.are_seen and not may_begin and (furthest := self._furthest(number)):
+            return furthest
         newest, counted = self._newest, self._counted
         if newest is not None and counted is not None:
             if not (may_begin and number < newest) and not self._leaps(number):
@@ -83,6 +120,7 @@ class EpisodeOrder:
         rises = before <= numbers[0] and all(low <= high for low, high in pairwise(numbers))
         if self._counted is not None or not rises:
             return False
+        self._workers.note(numbers)
         first = _BEFORE_FIRST if self._highest is None else before
         self._first = numbers[0] if self._highest is None else self._first
         if numbers[-1] - first >= len(numbers):
@@ -90,6 +128,16 @@ class EpisodeOrder:
                 self._note_skipped(low, high)
         self._highest, self._count = numbers[-1], self._count + len({*numbers} - {self._highest})
         return True
+
+    def _furthest(self, number: int) -> int | None:
+        """The step of a row of one of several workers; None of a training that begins anew."""
+        if self._counted is not None or self._highest is None:
+            return None
+        if _WORKERS_APART * (number + 1) < self._highest:
+            self._workers = _Workers()
+            return None
+        self._highest = max(self._highest, number)
+        return self._highest
 
     def _is_inside(self, highest: int, *, may_begin: bool) -> bool:
         """Whether the numbers begin anew every few rows, whatever a training does."""
