@@ -170,9 +170,8 @@ class CsvParser(RowParser):
             return
         at = None if self._step_index is None else _value_at(numbers, self._step_index)
         step = None if at is None else as_step(at)
-        if step is not None and self._order is not None and not self._runs.columns:
-            self._runs.begin_where_episodes_do(step)
-            step = self._order.step_of(step)
+        if step is not None:
+            step = self._step_in_all_laps(cells, step)
         if step is not None and self._episode_index is not None:
             step = self._episodes.count_on(_value_at(numbers, self._episode_index), step)
         named = self._runs.columns
@@ -185,6 +184,15 @@ class CsvParser(RowParser):
         time = parse_unix_time(_value_at(numbers, self._time_index))
         for tag, cell, value in zip(self._tags, cells, numbers, strict=False):
             self._add_cell(tag, cell, value, time)
+
+    def _step_in_all_laps(self, cells: Sequence[str], step: int) -> int:
+        """The step of a row, where those of several trainings or rounds stand one below another."""
+        if (counted := self._runs.count_on(cells, step)) is not None:
+            return counted
+        if self._order is not None and not self._runs.columns:
+            self._runs.begin_where_episodes_do(step)
+            return self._order.step_of(step)
+        return step
 
     def _add_first_rows(self, rows: Sequence[tuple[Sequence[str], int]]) -> None:
         """Add the rows that have waited, now that the column of the step is known."""
@@ -253,6 +261,8 @@ class CsvParser(RowParser):
             count = self._runs.current.count
             return array("q", range(count + 1, count + len(columns[0]) + 1))
         steps = parse_steps(columns[self._step_index])
+        if not self._runs.stays_in_lap(columns, steps):
+            raise ValueError("may begin a lap")
         if self._order and not self._runs.columns:
             self._runs.begin_where_episodes_do(steps[0])
             if not self._order.are_in_order(steps):

@@ -60,6 +60,7 @@ class JsonLinesParser(RowParser):
         self._step = TableStep[Segment]()
         self._runs = TableRuns()
         self._run_tags: Sequence[str] | None = None
+        self._tags: Sequence[str] = ()
         """The key of what tells trainings apart; "" if the first record has none."""
         self._counter_tag = ""
 
@@ -95,7 +96,10 @@ class JsonLinesParser(RowParser):
             self._step.read_names(tuple(rows[0]))
             if self._step.is_open or not self._go_on_with_run(rows, tags):
                 return False
-            axes = RowAxes(self._steps_of(rows, tags), _times_of(rows, tags))
+            steps = self._steps_of(rows, tags)
+            if not self._stays_in_lap(rows, steps):
+                return False
+            axes = RowAxes(steps, _times_of(rows, tags))
         except (ValueError, TypeError, OverflowError, KeyError):
             return False
         self._runs.current.count += count
@@ -141,10 +145,17 @@ class JsonLinesParser(RowParser):
         keys = self._find_run_tags(tags)
         return not keys or self._runs.goes_on([[row[key] for row in rows] for key in keys])
 
+    def _stays_in_lap(self, rows: Rows, steps: Sequence[int]) -> bool:
+        if not self._runs.has_laps:
+            return True
+        columns = [[row.get(tag, "") for row in rows] for tag in self._tags]
+        return self._runs.stays_in_lap(columns, steps)
+
     def _find_run_tags(self, tags: Sequence[str]) -> Sequence[str]:
         """The keys, among those of the first record, of what tells trainings apart."""
         if self._run_tags is None:
             step = self._step.key_of(tags)
+            self._tags = tags
             self._runs.read_header(tags, None if step is None else tags.index(step))
             self._run_tags = [tags[at] for at in self._runs.columns]
             self._counter_tag = "" if self._runs.counter is None else tags[self._runs.counter]
@@ -196,6 +207,7 @@ class JsonLinesParser(RowParser):
             return
         flat = dict(flatten(metrics))
         step = step_of(outer) if outer is not values else step_of(self._step.known(flat))
+        step = self._step_in_all_laps(flat, step)
         run = self._turn_to_run(flat, step)
         run.count += 1
         self._read_totals([flat])
@@ -210,6 +222,15 @@ class JsonLinesParser(RowParser):
             self._ended = RunEnd(State.FINISHED, "done: true")
         elif any(name in values for name in _RUNTIME_KEYS):
             self._ended = RunEnd(State.FINISHED, "train_runtime")
+
+    def _step_in_all_laps(self, flat: Mapping[str, object], step: int | None) -> int | None:
+        """The step of a record, where those of several trainings or rounds follow each other."""
+        self._find_run_tags(list(flat))
+        if step is None or not self._runs.has_laps:
+            return step
+        counted = self._runs.count_on([str(flat.get(tag, "")) for tag in self._tags], step)
+        self._run_tags = [self._tags[at] for at in self._runs.columns]
+        return step if counted is None else counted
 
     def _turn_to_run(self, flat: Mapping[str, object], step: int | None) -> TableRun:
         """The training of a record."""

@@ -235,3 +235,37 @@ def test_a_training_that_begins_while_one_looks(tmp_path: Path) -> None:
     lengths = {run.name: len(run.timeline) for run in watched.session.sorted_runs()}
     assert lengths == {tmp_path.name: 12, "results-seed-2": 12}
     watched.follower.close()
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1 << 20])
+def test_the_steps_of_rounds_count_on(size: int) -> None:
+    """One training goes through them: `round,step,reward`."""
+    lines = [f"{n},{step},{n}.5" for n in (1, 2, 3) for step in range(2000, 22_000, 2000)]
+    data = table(lines, "round")
+    found = read(data, size), feed_trainings(JsonLinesParser(), chunks(as_json_lines(data), size))
+    for (output,) in (each.values() for each in found):
+        assert output.steps("reward") == [*range(2000, 62_000, 2000)]
+        assert output.values("reward") == [1.5] * 10 + [2.5] * 10 + [3.5] * 10
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 1 << 20])
+@pytest.mark.parametrize("rows_each", [4, 3000])
+def test_each_value_of_a_column_before_the_step_is_a_training(size: int, rows_each: int) -> None:
+    """`matrix_size,episode,reward`: it changes where the episodes begin anew, and only there."""
+    if rows_each > 4 and size < 64:
+        return
+    steps = range(1, rows_each + 1)
+    text = "".join(f"{n},{step},{n}.5\n" for n in (128, 256, 512) for step in steps)
+    outputs = read(f"matrix_size,episode,reward\n{text}".encode(), size)
+    assert len(outputs) == 3
+    for output, value in zip(outputs.values(), (128.5, 256.5, 512.5), strict=True):
+        assert output.steps("reward") == [*steps]
+        assert set(output.values("reward")) == {value}
+
+
+def test_a_column_that_changes_elsewhere_too_tells_of_no_training() -> None:
+    """A size that rises while the episodes go on, and while they begin anew."""
+    sizes = [5] * 5 + [6] * 5 + [7] * 5
+    lines = [f"{size},{step},0.5" for size, step in zip(sizes, [*range(8)] * 2, strict=False)]
+    (output,) = read(("size,episode,reward\n" + "\n".join(lines) + "\n").encode()).values()
+    assert output.steps("reward") == [*range(8), *range(7)]

@@ -11,6 +11,7 @@ from ppo_top.model import Batch, ConfigValue
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.names.metric_names import normalise, numbers_training
 from ppo_top.parsers.shared.names.run_names import plain_run_name
+from ppo_top.parsers.shared.tables.outer_columns import OuterColumns
 from ppo_top.parsers.shared.text.number_text import is_round, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -86,6 +87,9 @@ class TableRuns:
         self._by_cells: dict[RunCells, TableRun] = {}
         self._touched = [self.current]
         self._is_interleaved = False
+        self._outer = OuterColumns((), None)
+        self._steps_before = 0
+        """The steps of the laps that are over, of one training."""
         self._number = 1
         self._names_taken: set[str] = set()
 
@@ -98,10 +102,39 @@ class TableRuns:
         words = [(at, name) for at, name in named if name in _WORD_COLUMNS]
         found = [*words, *[(at, name) for at, name in named if numbers_training(name)][:1]]
         self.columns, self._names = [at for at, _ in found], [name for _, name in found]
+        self._outer = OuterColumns(names, None if found else step)
         for index, name in enumerate(names):
             if index != step and normalise(name) in _COUNTERS:
                 self.counter = index
                 return
+
+    @property
+    def has_laps(self) -> bool:
+        """Whether columns left of the step may tell one lap of it from the next."""
+        return bool(self._outer) and not self.columns
+
+    def count_on(self, cells: Sequence[str], step: int) -> int | None:
+        """The step of a row in all laps of its training; None where no column tells of laps.
+
+        A column may tell that the row is the first of another training: see `columns`.
+        """
+        if not self.has_laps:
+            return None
+        lap = self._outer.read_row(cells, step)
+        if lap is None:
+            return self._steps_before + step if self._steps_before else None
+        if lap.counts_on:
+            self._steps_before = self.current.step + (self._outer.first_step == 0)
+            return self._steps_before + step
+        self.columns, self._names = [lap.column], [self._outer.name_of(lap.column)]
+        self._begin(self._cells_of([lap.before]), [lap.before], self._outer.first_step)
+        return step
+
+    def stays_in_lap(self, columns: Sequence[Sequence[object]], steps: Sequence[int]) -> bool:
+        """Whether a block of rows is of the lap of the row before, and its steps are its own."""
+        if not self.has_laps:
+            return True
+        return not self._steps_before and self._outer.stays(columns, steps)
 
     def turn_to(self, texts: Sequence[str], step: int | None, count: float | None = None) -> None:
         """Turn to the training of a row, by its cells in the columns and its step.
