@@ -342,3 +342,14 @@ def test_a_log_is_read_by_columns_up_to_the_next_point_of_another() -> None:
     rows.lagging.add("e")
     block = rows.pop_block((0, 61), 64)
     assert block is not None and list(block.steps) == list(range(61, 99))
+
+
+@pytest.mark.parametrize(("pause", "segments"), [(0.01, {0}), (60.0, {0, 1})])
+def test_a_step_that_goes_back_at_once_is_no_resume(pause: float, segments: set[int]) -> None:
+    """stable-baselines' minibatches reach into the steps of the next update."""
+    steps = [100, 110, 120, 130, 105, 115, 125, 135, 145]
+    times = [0.0, 1.0, 2.0, 3.0, *(3.0 + pause * n for n in range(1, 6))]
+    part = series(*((step, 0.5) for step in steps), times=times)
+    rows = RowMerger([make_stream("a", part)])
+    rows.refresh()
+    assert {row.key[0] for row in read_all(rows)} == segments

@@ -18,9 +18,15 @@ from copy import copy
 from operator import lt
 from typing import Any, Literal
 
-from ppo_top.model import UNKNOWN_SAMPLE, Series
+from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, Series
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.runs.rows.segments import HighestSteps, SegmentStarts, StepMapping, advance
+from ppo_top.runs.rows.segments import (
+    HighestSteps,
+    SegmentStarts,
+    StepMapping,
+    advance,
+    is_too_quick,
+)
 from ppo_top.runs.rows.timeline import is_of_evaluation
 
 RowKey = tuple[int, int]
@@ -52,6 +58,10 @@ class ConceptStream:
     _index = 0
     _segment = 0
     _highest: HighestSteps | None = None
+    _first = 0
+    """The first step of the segment."""
+    _time = UNKNOWN_TIME
+    """When the point before the next one was logged."""
 
     def __init__(self, concept: str, tag: str, source: str, parts: Sequence[Series]) -> None:
         self.concept = concept
@@ -93,12 +103,16 @@ class ConceptStream:
             step = self.step_mapping.run_step(part.steps[at])
         if step is None:
             return None  # not known yet which step of the run it is
-        is_first = self._highest is None
-        self._highest, begins_segment = advance(self._highest, step)
-        if is_first:
+        before, passed = self._highest, part.times[at] - self._time
+        self._highest, begins_segment = advance(before, step)
+        if before is None:
             self._segment = starts.segment_at(part.times[at])
+        elif begins_segment and is_too_quick(step, self._first, passed):
+            self._highest, begins_segment = before, False
         elif begins_segment:
             self._segment += 1
+        if begins_segment:
+            self._first = step
         return self._segment, self._highest[0]
 
     def pop_cell(self, starts: SegmentStarts) -> MergedCell:
@@ -106,6 +120,7 @@ class ConceptStream:
         part = self.parts[self._part]
         at = self._index - part.dropped
         cell = MergedCell(part.times[at], self.offset + self.scale * part.values[at])
+        self._time = cell.time
         self._index += 1
         self.next_key = None
         self._find_next(starts)
@@ -144,6 +159,7 @@ class ConceptStream:
         values = self.column("values", len(steps))
         if self.scale != 1.0 or self.offset != 0.0:
             values = array("d", [self.offset + self.scale * value for value in values])
+        self._time = self.column("times", len(steps))[-1]
         self._index += len(steps)
         self._highest = steps[-1], steps[-2]
         self.next_key = None

@@ -11,6 +11,19 @@ HighestSteps = tuple[int, int]
 """The highest step of a segment so far and the one before it."""
 
 
+_QUICKEST_RESUME = 0.5
+"""Seconds: no process ends, and another one starts and trains, in less."""
+
+
+def is_too_quick(step: int, first: int, passed: float) -> bool:
+    """Whether a step that goes back, but not to the first one, is none of a resumed run.
+
+    `passed` are the seconds since the point before. stable-baselines writes the minibatches of an
+    update at steps that reach into those of the next one.
+    """
+    return step > first and 0.0 <= passed < _QUICKEST_RESUME
+
+
 def advance(highest: HighestSteps | None, step: int) -> tuple[HighestSteps, bool]:
     """The highest steps after a point at `step`, and whether the point begins a segment."""
     if highest is None or step <= highest[1]:
@@ -26,14 +39,23 @@ class SegmentStarts:
         self._parts = parts
         self._seen = [0] * len(parts)
         self._highest: HighestSteps | None = None
+        self._first = 0
+        self._time = float("nan")
 
     def refresh(self) -> None:
         """Read the points added since the last call."""
         for number, part in enumerate(self._parts):
             for at in range(self._seen[number] - part.dropped, len(part.steps)):
-                self._highest, begins_segment = advance(self._highest, part.steps[at])
+                step, time = part.steps[at], part.times[at]
+                passed, self._time = time - self._time, time
+                highest, begins_segment = advance(self._highest, step)
+                is_resume = self._highest is not None and begins_segment
+                if is_resume and is_too_quick(step, self._first, passed):
+                    continue
+                self._highest = highest
                 if begins_segment:
-                    self.times.append(part.times[at])
+                    self._first = step
+                    self.times.append(time)
             self._seen[number] = len(part)
 
     def segment_at(self, time: float) -> int:
