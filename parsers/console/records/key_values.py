@@ -60,6 +60,11 @@ _TENSORFLOW_VARIABLE = lazy_pattern(
 )
 """`actor/dense/kernel:0 <- actor/dense/kernel:0 + noise`: the number is part of its name."""
 
+_SAVED = lazy_pattern(
+    r"(?i)\W*+(?:(?:checkpoint|model|weights|policy) saved"
+    r"|sav(?:ed|ing) (?:(?:the|a|new) )?(?:checkpoint|model|weights|policy))\b"
+)
+"""`Checkpoint saved at useful_step=20 (total_step=26)`: the records say the step in another way."""
 _HEADING_OF_ANSWER = lazy_pattern(
     r"\s*+(?:\*\*Step \d{1,15}:?\*\*:?|#{2,6} \**Step \d{1,15}:\**)\s*+"
 )
@@ -98,6 +103,8 @@ def parse_normal_line(
     if (found := _read_after_number(normal, bare_steps_count)) is not None:
         return found
     found, is_whole = _read_fields(normal, bare_steps_count)
+    if found is not None and "sav" in text[:40].lower() and _SAVED.match(text):
+        return found if any(metric_names.is_metric(name) for name, _ in found.values) else None
     if found is None or found.step is None:
         said = sentences.parse_line(text) or _read_around_step(normal, bare_steps_count)
         return said or (found and _with_leading_count(found))

@@ -790,3 +790,18 @@ def test_a_numbered_heading_above_a_table_takes_its_step() -> None:
     assert read.steps("EpRewMean") == [1024 * (n + 1) for n in range(9)]
     steps = {step for tag in read.points for step in read.steps(tag)}
     assert steps - {0} == {*read.steps("EpRewMean")}
+
+
+def test_a_line_about_a_checkpoint_is_no_record() -> None:
+    """It counts in words of its own, now and then; one that says a reward is a record."""
+    log = "".join(
+        f"[step {n}/200] correct=1/4 loss=-0.{n:04}\n"
+        + f"  Checkpoint saved at useful_step={n} (total_step={n + n // 4})\n" * (n % 20 == 0)
+        for n in range(1, 101)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert read.steps("loss") == [*range(1, 101)]
+    assert not {"useful_step", "total_step"} & read.points.keys()
+    saved = "".join(f"Saved model at step {n}, reward: {n}.5\n" for n in range(1, 9))
+    read = parse_every_way(ConsoleParser, saved.encode())
+    assert read.values("reward") == [n + 0.5 for n in range(1, 9)]
