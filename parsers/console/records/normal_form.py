@@ -25,8 +25,11 @@ _BRACKETED_EPISODES = lazy_pattern(r"\[\s{0,16}+(\d{1,15}) ep(?:isode)?s\]")
 _BRACKETED_WORDS = lazy_pattern(r"\[([A-Za-z][^\[\]=]{0,60})\]")
 _LABEL = lazy_pattern(
     r"^\[[A-Za-z][\w .-]{0,30}\](?:(?=\[)| (?=(?:[Cc]ompleted |[Ff]inished )?[Ee]pisode:? #?\d))"
+    r"|^\[(?!(?i:eval|test|val))[A-Za-z]\w{0,20}\] (?=(?:iter|iteration|epoch|update) {1,8}\d)"
 )
-"""`[grpo][step=12] reward=0.5`, `[Simple DQN] Episode 3, Reward: 21.5`."""
+"""`[grpo][step=12] reward=0.5`, `[Simple DQN] Episode 3, Reward: 21.5`, `[rl] iter   1  cost=5`."""
+_ABOUT = lazy_pattern(r"(?<=[a-z])~(?=[-+]?\d)")
+"""`train_cost~6825`."""
 _TRAINING_LABEL = lazy_pattern(
     r"^(?:[Tt]rain(?:ing)?|TRAIN): (?=(?i:episode|ep|step|iteration|iter|epoch|update) #?\d)"
 )
@@ -252,6 +255,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     *((word, _replacing(_PROGRESS, r"\3 \1/\2")) for word in ("rogress: ", "rogress : ")),
     *((3 * sign, _replacing(_RULED_COUNT, _as_heading)) for sign in "-=*#~"),
     ("<--", _replacing(_POINTER, "")),
+    ("~", _replacing(_ABOUT, "=")),
     ("/ ", _replacing(_PADDED_COUNT, r"\1 \2/\3")),
     ("/", _replacing(_LEADING_COUNT, r"iteration \1/\2, ")),
     ("\t", _replacing(_TABBED_SEPARATOR, r"\1 ")),

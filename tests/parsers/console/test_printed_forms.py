@@ -283,3 +283,10 @@ def test_an_arrow_ends_a_number() -> None:
     """`=-=->Episode 0<=-=-`."""
     found = read("=-=-==-=->Episode {n}<=-=-==-=-\nepisode reward: {n}.5")
     assert found.steps("episode reward") == [*range(1, 9)]
+
+
+def test_a_label_before_the_iteration() -> None:
+    """It says which part of a script prints; `~` that a number is about right."""
+    found = read("[rl] iter {n:3}  train_cost~68{n}5  VAL=3,349.80  loss_pi=-0.002 entropy=+1.{n}")
+    assert found.steps("entropy") == [*range(1, 9)]
+    assert found.values("train_cost") == [6805.0 + 10 * n for n in range(1, 9)]
