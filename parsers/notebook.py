@@ -105,7 +105,7 @@ class NotebookStore:
         shows: set[int] = set()
         for number, cell in enumerate(cells, 1):
             trainings = _trainings(cell)
-            found[number] = [each for each in map(self._batch, trainings) if each is not None]
+            found[number] = [each for training in trainings for each in self._read(training)]
             if _shows_trained(trainings[0]):
                 shows.add(number)
         are_trained = any(found[number] for number in found.keys() - shows)
@@ -117,28 +117,50 @@ class NotebookStore:
                 batch.stored_run = f"{self._path.stem}-cell-{number}{part}"
                 yield batch
 
-    def _batch(self, training: _Training) -> Batch | None:
+    def _read(self, training: _Training) -> list[Batch]:
         """The points of the table if there is one, else those of the text; its lines in any case.
 
-        None if there is no training.
+        Nothing if there is no training; a script of several prints one below the other.
         """
         console = self._make_console()
-        batch = console.feed("".join(training.text).encode("utf-8", "replace")).as_one()
-        rest = console.finish().as_one()
+        printed = console.feed("".join(training.text).encode("utf-8", "replace"))
+        printed.add(console.finish())
+        needed = _rows_needed(training)
         if training.table:
-            printed = [*batch.points, *rest.points] if batch.counts_updates else []
+            batch = printed.as_one()
+            points = batch.points if batch.counts_updates else []
             _add_table(batch, training.table)
-            _place_printed(batch, printed)
+            _place_printed(batch, points)
+            found = [batch]
         else:
-            batch.counts_updates = (rest if rest.points else batch).counts_updates
-            batch.points += rest.points
-            batch.ended = rest.ended or batch.ended
-        batch.lines.extend(rest.lines)
-        batch.config.update(rest.config)
+            parts = _by_training(printed)
+            found = [each for each in parts if _rows(each) >= needed] or [_joined(parts)]
         if training.error:
-            batch.ended = end_of_traceback(training.error)
-        rows = max(map(len, batch.points), default=0)
-        return batch if rows >= _rows_needed(training) else None
+            found[-1].ended = end_of_traceback(training.error)
+        return [each for each in found if _rows(each) >= needed]
+
+
+def _by_training(batch: Batch) -> list[Batch]:
+    """The trainings of a console; those that print in turns are joined again."""
+    found: dict[str, Batch] = {}
+    parts, batch.rest = [batch, *batch.rest], []
+    for each in parts:
+        if each.stored_run in found:
+            found[each.stored_run].add(each)
+        else:
+            found[each.stored_run] = each
+    return list(found.values())
+
+
+def _joined(parts: list[Batch]) -> Batch:
+    first, *rest = parts
+    for each in rest:
+        first.add(each)
+    return first.as_one()
+
+
+def _rows(batch: Batch) -> int:
+    return max(map(len, batch.points), default=0)
 
 
 def _rows_needed(training: _Training) -> int:

@@ -410,3 +410,19 @@ def test_random_damage_is_reported_or_harmless(seed: int) -> None:
         found = read_all(notebook_store(path))
         problems = [each for output in found.values() for each in output.problems]
         assert problems or any(output.points for output in found.values())
+
+
+def test_a_cell_of_several_trainings_is_several_runs(tmp_path: Path) -> None:
+    """A search over settings, each under its title; what has too few rows is none."""
+    path = tmp_path / "search.ipynb"
+    text = "".join(
+        f"Training Configuration {run}/3: hid_{run}\n"
+        + "".join(f"  Episode {n}/{rows} | Reward: {run}.5\n" for n in range(1, rows + 1))
+        for run, rows in ((1, 9), (2, 8), (3, 2))
+    )
+    path.write_bytes(notebook([printed(text)]))
+    runs = read_all(store_of(path))
+    assert {name: output.steps("Reward") for name, output in runs.items()} == {
+        "search-cell-1-1": [*range(1, 10)],
+        "search-cell-1-2": [*range(1, 9)],
+    }
