@@ -150,6 +150,7 @@ FINGERPRINTS = [
     ("unknown", "", ["ppo_clip_ratio", "reward"]),
     ("sample_factory", "PPO", ["reward/reward", "train/fraction_clipped", "train/loss"]),
     ("rl_games", "PPO", ["losses/a_loss", "rewards/step", "rewards/iter"]),
+    ("rl_games", "PPO", ["losses/a_loss", "rewards0/frame", "rewards0/iter"]),
     ("baselines", "PPO", ["eprewmean", "approxkl", "nupdates", "policy_entropy"]),
     ("baselines", "PPO", ["ep_reward_mean", "approxkl", "serial_timesteps"]),
     ("unknown", "", ["ep_reward_mean", "policy_loss", "approx_kl", "steps"]),
