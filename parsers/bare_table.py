@@ -53,6 +53,7 @@ class BareTableParser(NumberRowsParser):
         times = (parse_unix_time(parse_number(cell)) for cell in cells)
         time = next((place for place, each in enumerate(times) if each == each), None)
         is_named = self._delimiter is not None or len(cells) == _FEWEST_COLUMNS
+        is_named &= not (cells[1].strip().isdigit() and any(map(_is_negative, cells[2:])))
         values = {
             "" if place == 1 and is_named else _name(place + 1): place
             for place in range(1, len(cells))
@@ -62,6 +63,11 @@ class BareTableParser(NumberRowsParser):
 
 def _name(place: int) -> str:
     return f"column {place}"
+
+
+def _is_negative(cell: str) -> bool:
+    """Whether it is a reward rather than the length before it: `0,870,-20.0`."""
+    return cell.lstrip().startswith("-")
 
 
 def _are_pandas_names(cells: Sequence[str]) -> bool:

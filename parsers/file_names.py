@@ -39,7 +39,8 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
         "bare-table": (
             r"(?i:(?:rewards?|returns?|scores?|episodes?|train\w*|results?|metrics|progress|log"
             r"|history)"
-            r"[\w-]*\.csv$|(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|dat)$)"
+            r"[\w-]*\.csv$|(?:rewards?|returns?|scores?)[\w-]*\.(?:txt|dat|log)$"
+            r"|^(?:log|train)[^.]*\.txt$)"
         )
     },
     "console": {
@@ -79,7 +80,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
         "mlflow-run": r"^meta\.yaml$",
     },
     "notebook": {"notebook": r"\.ipynb$"},
-    "number_list": {"number-list": _NUMBERS},
+    "number_list": {"number-list": rf"{_NUMBERS}|\.out$"},
     "number_row": {"number-row": _NUMBERS},
     "numpy_array": {
         "numpy-array": (
@@ -131,7 +132,7 @@ ANY_FILE_NAME = "|".join(
 
 
 ENDINGS: Mapping[str, str] = {
-    "bare_table": "csv dat txt",
+    "bare_table": "csv dat log txt",
     "csv_table": "csv log tsv txt",
     "dvclive": "tsv",
     "json_document": "json txt",

@@ -15,6 +15,9 @@ from ppo_top.parsers.shared.text.line_splitter import Segment
 from ppo_top.parsers.shared.text.number_text import parse_number
 
 _HEADING = re.compile(rb"\W*[A-Za-z][\w ./-]{0,80}\W*")
+_SAVED_NUMBERS = re.compile(rb"(?:[ -]?\d\.\d{18}e[+-]\d\d\r?\n)*[ -]?[\d.e+-]*\r?")
+"""Of `numpy.savetxt`, in a file whose name says nothing: no program prints them so."""
+_ENDING, _COLUMN = ".out", "column 1"
 _FEWEST_LINES = 3
 _AROUND_NUMBERS = " \t\r,;[]"
 
@@ -58,6 +61,9 @@ def claims(name: str, head: bytes) -> bool | None:
 
     A heading alone is waited upon only in a file that is named after a reward.
     """
+    says_nothing = name.endswith(_ENDING) and not metric_names.series_of_file(name)
+    if says_nothing and not _SAVED_NUMBERS.fullmatch(head):
+        return False
     lines = head.split(b"\n")[:-1]
     if lines and _HEADING.fullmatch(lines[0]):
         lines = lines[1:]
@@ -68,6 +74,11 @@ def claims(name: str, head: bytes) -> bool | None:
     return True if len(lines) >= _FEWEST_LINES else None if len(head) < HEAD_BYTES else False
 
 
+def tag_of(path: str) -> str:
+    """What the file's name says; "" if it is none's, but for what is one by its content."""
+    return metric_names.series_of_file(path) or (_COLUMN if path.endswith(_ENDING) else "")
+
+
 FORMAT = Format(
     name="number-list",
     claims=claims,
@@ -76,5 +87,5 @@ FORMAT = Format(
     parser=NumberListParser,
     by_lines=True,
     rewritten=True,
-    tag_of_path=metric_names.series_of_file,
+    tag_of_path=tag_of,
 )

@@ -182,3 +182,21 @@ def test_of_another_table_the_report_says_which_line_would_read_it(
     main(["check", "--json", str(tmp_path)])
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert run["verdict"] == "healthy"
+
+
+@pytest.mark.parametrize("name", ["rewards.log", "log.txt", "train_log.txt"])
+def test_a_log_may_be_a_table_without_a_header(name: str) -> None:
+    """A console of that name is one still."""
+    found = detect_format(name, b"1,572.45\n2,565.72\n3,65.46\n")
+    assert isinstance(found, Format) and found.name == "bare-table"
+    found = detect_format(name, b"step 1, reward 572.45\nstep 2, reward 565.72\n")
+    assert isinstance(found, Format) and found.name == "console"
+
+
+def test_a_number_before_a_negative_one_may_be_a_length() -> None:
+    """`0,870,-20.0`: which one the reward is nobody says."""
+    read = parse_every_way(BareTableParser, b"0,870,-20.0\n1,1025,-19.0\n2,980,-20.0\n")
+    assert read.values_by_step() == {
+        "column 2": [(0, 870.0), (1, 1025.0), (2, 980.0)],
+        "column 3": [(0, -20.0), (1, -19.0), (2, -20.0)],
+    }

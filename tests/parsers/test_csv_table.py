@@ -578,3 +578,14 @@ def test_numbers_in_the_wrappers_of_numpy_and_torch() -> None:
         "loss": [(n, n / 10) for n in range(1, 9)],
         "q": [(n, n + 0.25) for n in range(1, 9)],
     }
+
+
+def test_lines_may_end_in_two_carriage_returns() -> None:
+    """`csv.writer` on Windows, into a file that was opened without `newline=""`."""
+    log = b"epoch,learning_rate,loss\r\r\n" + b"".join(
+        b"%d,1e-3,%d.5\r\r\n" % (n, n) for n in range(3)
+    )
+    found = detect_format("training_log.csv", log)
+    assert isinstance(found, Format) and found.name == "csv"
+    read = parse_every_way(CsvParser, log)
+    assert read.values_by_step()["loss"] == [(0, 0.5), (1, 1.5), (2, 2.5)]

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from ppo_top.cli import main
 from ppo_top.parsers import detect_format
+from ppo_top.parsers.base import Format
 from ppo_top.parsers.number_list import FORMAT, NumberListParser, claims
 from tests.support.parser_harness import parse_every_way
 
@@ -117,3 +118,15 @@ def test_it_is_judged(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[s
     (run,) = json.loads(capsys.readouterr().out)["runs"]
     assert (run["verdict"], run["findings"][0]["rule"]) == ("crit", "reward-crash")
     assert detect_format("scores.txt", b"CartPole 12\nPong 3\n") is False
+
+
+def test_what_numpy_has_saved_is_a_list_in_any_output() -> None:
+    """No program prints its numbers so; the name says nothing of them."""
+    name = "flare_Asteri_147_3.out"
+    saved = b"5.000000000000000000e+00\n-1.000000000000000000e+00\n0.000000000000000000e+00\n"
+    found = detect_format(name, saved)
+    assert isinstance(found, Format) and found.name == "number-list"
+    assert found.tag_of_path is not None and found.tag_of_path(name) == "column 1"
+    for other in (b"5.0\n-1.0\n0.0\n", b"Episode 1: 5.0\n"):
+        found = detect_format(name, other)
+        assert isinstance(found, Format) and found.name == "console"

@@ -37,7 +37,7 @@ def column_names(head: bytes) -> list[str] | None:
     whole = len(head) >= HEAD_BYTES
     for line in head.decode("utf-8", "replace").lstrip("\ufeff").splitlines(keepends=True):
         text = line.strip()
-        if line.endswith("\n") or whole:
+        if line.endswith(("\n", "\r")) or whole:  # Python on Windows may end lines with `\r\r\n`
             if text and not is_remark(text):
                 return _split_names(text)
         else:
