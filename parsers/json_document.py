@@ -20,7 +20,7 @@ import json
 import re
 from collections import deque
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from ppo_top.model import Batch
 from ppo_top.parsers.base import HEAD_BYTES, Format
@@ -49,6 +49,8 @@ class JsonDocumentStore(RewrittenPointsStore):
         if tag := metric_names.curve_of_file(self._path.name):
             numbers = _in_order(document)
             document = {tag: numbers} if curve_of(tag, numbers) else _of_agents(document, tag)
+        elif _TRAINING_NAME.search(self._path.name) and curve_of("", document):
+            document = {PurePath(self._path.name).stem: document}
         document = _downloaded_rows(document, self._path.name) or document
         batch = read_document(document)
         if batch.problems:
@@ -161,6 +163,7 @@ _REWARDS_NAME = lazy_pattern(r"(?:^|[_-])rewards?(?:[_-]|\.|$)", re.IGNORECASE)
 """Rows in such a file need no step: they are counted."""
 _LONG_LIST = lazy_pattern(rb"\[\s*+(?:[-+\d.eE]++,\s*+){5}")
 """A file that has long lists of numbers and such a name is read, whatever the lists are called."""
+_ONE_LONG_LIST = lazy_pattern(rb"\[\s*+(?:[-+\d.eE]++,\s*+){20}")
 
 
 def claims(name: str, head: bytes) -> bool | None:
@@ -168,7 +171,10 @@ def claims(name: str, head: bytes) -> bool | None:
     start = _json_head(head).lstrip()
     if not start:
         return None
-    if metric_names.curve_of_file(name) and _NUMBERS_START.match(start):
+    if _NUMBERS_START.match(start) and (
+        metric_names.curve_of_file(name)
+        or (_TRAINING_NAME.search(name) and _ONE_LONG_LIST.match(start))
+    ):
         return True
     if _DOWNLOAD_START.match(start):
         return True

@@ -385,6 +385,8 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("window_avg_reward", "reward_mean"),
         ("Last Reward", "reward_mean"),
         ("mean_reward_sample", "reward_mean"),
+        ("all_rewards", "reward_mean"),
+        ("reward_curve", "reward_mean"),
         ("Environment/Lesson Number/difficulty", "curriculum_stage"),
         ("curriculum_stages", "curriculum_stage"),
         ("training_returns", "reward_mean"),

@@ -474,6 +474,9 @@ def test_named_lists_of_rewards_are_a_run_each(
         ({"A* {1}": {"rewards": [1, 2]}, "PPO": {"rewards": [3, 4]}}, ["A_1_", "PPO"]),
         ({"env": "Pong", "runs": [{"about": {"run_name": "a"}, "rewards": [1, 2]},
           {"seed": 7, "rewards": [1, 2]}, {"rewards": [3, 4]}]}, ["a", "seed_7", "run-3"]),
+        ({"rewards_per_run": [[1, 2], [3, 4]], "lr": 0.1}, ["run-1", "run-2"]),
+        ([{"exp": 1, "reward_curve": [1, 2]}, {"exp": 2, "reward_curve": [3, 4]}],
+         ["exp_1", "exp_2"]),
     ],
 )  # fmt: skip
 def test_trainings_may_stand_under_their_names_or_in_a_list(
@@ -535,6 +538,9 @@ def test_trainings_of_a_file_come_and_go(tmp_path: Path) -> None:
         ({"about": {"PPO": {"rewards": list(range(3000))}}}, False),
         ({"env": "Pong", "runs": [{"seed": 3, "rewards": [1, 2]}]}, True),
         ({"env": "Pong", "runs": [{"seed": 3, "kl": [1, 2]}]}, False),
+        ({"steps_per_run": [list(range(3000))], "rewards_per_run": [[1, 2]]}, True),
+        ([{"exp": 1, "lr": 0.1, "reward_curve": [1, 2]}], True),
+        ([{"exp": 1, "lr": 0.1, "accuracy": [1, 2]}], False),
     ],
 )
 def test_a_row_or_a_pupil_is_no_training(document: object, answer: bool) -> None:
@@ -600,3 +606,12 @@ def test_a_file_of_rewards_holds_a_list_for_each_agent(tmp_path: Path) -> None:
     for other in ([[1.5, 2.5, 3.5, 4.5]] * 8, [[0.5] * 200] * 50, [[0.5] * 20, [0.5] * 30]):
         write(path, other, 3)
         assert poll(JsonDocumentStore(path)).problems
+
+
+def test_a_long_list_may_be_called_metrics_of_a_training(tmp_path: Path) -> None:
+    """What the numbers are nobody says; a few may be anything."""
+    path, numbers = tmp_path / "training_metrics_mlp.json", [-93.5 + n for n in range(40)]
+    write(path, numbers, 1)
+    assert detect_format(path.name, path.read_bytes()[:4096]) is FORMAT
+    assert poll(JsonDocumentStore(path)).values("training_metrics_mlp") == numbers
+    assert not claims(path.name, b"[1, 2, 3]")

@@ -3,6 +3,8 @@
 [{"algorithm": "DQN", "episode_rewards": [21.5, ...]}, ...]
 {"env": "CartPole-v1", "runs": [{"metadata": {"seed": 0}, "rewards": [21.5, ...]}, ...]}
 {"DQN": {"rewards": [21.5, ...]}, "PPO": {"rewards": [23.1, ...]}}, or `CartPole-v1`, `seed_1`
+{"rewards_per_run": [[21.5, ...], [23.1, ...]], "losses_per_run": [[0.5, ...], [0.6, ...]]}
+[{"exp": 1, "lr": 0.01, "reward_curve": [21.5, ...]}, ...]
 """
 
 from __future__ import annotations
@@ -19,7 +21,12 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _NAME_KEYS = ("algorithm", "algo", "agent")
 """Of a training among several: a `name` may be a pupil's, who has scores, too."""
+_NUMBER_KEYS = ("seed", "exp", "experiment")
 _KEYS_IN_LIST = ("run_name", *_NAME_KEYS, "seed")
+_OF_EACH = lazy_pattern(r"(\w{1,60}?)_(?:per|by)_(run|seed|trial)")
+_OF_EACH_START = lazy_pattern(
+    rb'"\w{1,60}_(?:per|by)_(?:run|seed|trial)"\s*+:\s*+\[\s*+\[\s*+(?:-?\d|NaN|-?Infinity)'
+)
 _LISTS = ("runs", "trainings", "trials", "seeds", "experiments")
 _NAME_OF_RUN = lazy_pattern(
     r"(?:[A-Za-z][\w/]{1,40}-v\d{1,2}|(?:seed|run|trial)[_ -]?\d{1,6})", re.IGNORECASE
@@ -37,6 +44,7 @@ _NAME_START = lazy_pattern(rb'"(?:%s)"\s*+:\s*+"' % "|".join(_NAME_KEYS).encode(
 def trainings_of(document: object) -> Iterator[tuple[str, Mapping[str, object]]]:
     """Each training of a document with its name."""
     if isinstance(document, dict):
+        yield from _of_each(document)
         if any(_names_run(name) and _is_training(each) for name, each in document.items()):
             yield from ((name, each) for name, each in document.items() if _is_training(each))
         lists = (document.get(name) for name in _LISTS)
@@ -47,6 +55,19 @@ def trainings_of(document: object) -> Iterator[tuple[str, Mapping[str, object]]]
         for each in document:
             if name := _training_name(each):
                 yield name, each
+
+
+def _of_each(document: Mapping[str, object]) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """The trainings of a document whose lists hold one of each: `rewards_per_run`."""
+    found = [
+        (match[1], match[2], value)
+        for name, value in document.items()
+        if isinstance(value, list) and value and (match := _OF_EACH.fullmatch(name))
+    ]
+    for number in range(min((len(value) for _, _, value in found), default=0)):
+        training = {name: value[number] for name, _, value in found}
+        if _is_training(training):
+            yield f"{found[0][1]}-{number + 1}", training
 
 
 def _names_run(name: str) -> bool:
@@ -73,7 +94,8 @@ def _training_name(found: object) -> str:
     if not isinstance(found, dict) or not _is_training(found):
         return ""
     names = (found.get(key) for key in _NAME_KEYS)
-    return next((name for name in names if isinstance(name, str)), "")
+    numbered = (f"{key} {found[key]}" for key in _NUMBER_KEYS if isinstance(found.get(key), int))
+    return next((name for name in names if isinstance(name, str)), next(numbered, ""))
 
 
 def _name_in_list(found: Mapping[str, object]) -> str:
@@ -103,6 +125,8 @@ def claims(_name: str, head: bytes) -> bool | None:
 
 def _claims_object(head: bytes) -> bool | None:
     """Whether an object begins with a named training, or has a list of some."""
+    if _OF_EACH_START.search(head):
+        return True
     runs = _LIST_OF_RUNS.search(head)
     named = [part for name, part in _outer_objects(head) if _names_run(name)]
     if not named and runs is None:
