@@ -7,6 +7,7 @@ columns between blanks, as many scripts write them in any order, that is said on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -20,6 +21,8 @@ from ppo_top.parsers.shared.tables.table_header import find_delimiter
 from ppo_top.parsers.shared.tables.table_runs import TableRuns
 from ppo_top.parsers.shared.text.number_text import parse_number
 
+_START = re.compile(rb"\s*+(?:[\d,][\s\d.,;+\-einfaEINFA]*+)?")
+"""Of a first line of numbers that is not whole yet."""
 _FEWEST_LINES = 3
 _FEWEST_COLUMNS = 2
 
@@ -103,6 +106,8 @@ def claims(name: str, head: bytes) -> bool | None:
     each other.
     """
     lines = [line for line in head.split(b"\n")[:-1] if line.strip()]
+    if not lines and not _START.fullmatch(head):
+        return False
     if lines and _are_pandas_names(lines[0].decode("ascii", "replace").split(",")):
         lines = lines[1:]
     rows = [_numbers_of(line) for line in lines]

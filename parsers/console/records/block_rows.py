@@ -16,7 +16,10 @@ _HEADING = lazy_pattern(
 _ROW = lazy_pattern(
     rf"\s*+(?:•\s)?([A-Za-z/_][^:|{{}}\t]{{0,120}})(?::\s++|\t\s*+)({NUMBER_PATTERN})"
     rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?"
-    r"\s?(?:s|seconds|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
+    r"(?:/\d{1,15})?\s?(?:s|seconds|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
+)
+_DECIMAL_COMMA = lazy_pattern(
+    r"(?<=: )(-?0),(\d{1,12})(?=s?\s*+$)|(?<=: )(-?\d{1,15}),(\d\d?|\d{4,12})(?=s?\s*+$)"
 )
 _BLANK_ROW = lazy_pattern(
     rf"\s*+([A-Za-z][\w ]{{1,60}}?)\s{{1,40}}+({NUMBER_PATTERN})"
@@ -48,11 +51,17 @@ def row_of_block(text: str) -> ConsoleRecord | None:
 
 def row_below_heading(text: str) -> ConsoleRecord | None:
     """The record of a name and its number; without a colon between them it has to be known."""
+    if "," in text:
+        text = _DECIMAL_COMMA.sub(_with_point, text)
     if (found := row_of_block(text)) is not None:
         return found
     row = _BLANK_ROW.match(text)
     is_named = row and metric_names.is_metric(row[1]) and not metric_names.is_prose(row[1])
     return _record(row) if row and is_named else None
+
+
+def _with_point(found: re.Match[str]) -> str:
+    return found[0].replace(",", ".")
 
 
 def _record(row: re.Match[str]) -> ConsoleRecord:

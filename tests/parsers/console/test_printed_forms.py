@@ -290,3 +290,15 @@ def test_a_label_before_the_iteration() -> None:
     found = read("[rl] iter {n:3}  train_cost~68{n}5  VAL=3,349.80  loss_pi=-0.002 entropy=+1.{n}")
     assert found.steps("entropy") == [*range(1, 9)]
     assert found.values("train_cost") == [6805.0 + 10 * n for n in range(1, 9)]
+
+
+def test_a_share_or_a_decimal_comma_does_not_end_a_block() -> None:
+    """Below a line that says only a step each name has its number."""
+    found = read(
+        "=== Episode {n} Statistics ===\nTime: 0,96s\nCars completed: {n}/14\n"
+        "Average Reward: -8939,52\nEpsilon: 0,99{n}\nLoss: 47,836524"
+    )
+    assert {found.steps(tag)[-1] for tag in found.points} == {8}
+    assert found.values("Epsilon") == [float(f"0.99{n}") for n in range(1, 9)]
+    assert found.values("Cars completed") == [*range(1, 9)]
+    assert found.values("Time") == [0.96] * 8
