@@ -14,6 +14,11 @@ _TITLE = lazy_pattern(
     r"(?:config(?:uration)?|hyper-?parameters|settings|arg(?:ument)?s)\s?:(?=\s)"
 )
 """What a set-up in one line begins with: `Run config: K=8 lr=5.0e-06`."""
+_HEADING = lazy_pattern(
+    r"(?i)\W{0,9}(?:[\w-]{1,30} ){0,3}(?:config(?:uration)?|hyper-?parameters|settings)"
+    r"(?: [a-z]{1,12})?\s?:\s*+"
+)
+"""`Config loaded:` above a set-up."""
 _MEASURED_WORDS = frozenset({"loss", "losses", "accuracy", "success", "mean", "avg", "average"})
 _ENOUGH = 2
 """So many of them, below one another, show that a block is a set-up."""
@@ -35,7 +40,7 @@ class SettingsLines:
     def read_text(self, text: str) -> None:
         """Look at a line; one that is no `name: value` ends the block."""
         if (line := _KEY_LINE.match(text)) is None:
-            self._never_measured = 0
+            self._never_measured = _ENOUGH if _HEADING.fullmatch(text) else 0
             self._aligned.clear()
         elif metric_names.is_never_measured(line[1]):
             self._never_measured += 1

@@ -123,3 +123,21 @@ def test_the_set_up_of_ppo_pytorch_is_no_update() -> None:
     assert found.config["max training timesteps"] == 60000
     assert found.config["PPO epsilon clip"] == 0.2
     assert all(points == [] or len(points) == 3 for points in found.values_by_step().values())
+
+
+def test_a_title_above_settings_says_what_they_are() -> None:
+    """Also where each process that is started again prints them, a log level before each."""
+    text = "".join(
+        f"[2026-06-23 11:4{n}:09] [INFO] Config loaded:\n"
+        f"[2026-06-23 11:4{n}:09] [INFO]   actor_lr=1e-06\n"
+        f"[2026-06-23 11:4{n}:09] [INFO]   total_steps=1000\n"
+        f"[2026-06-23 11:4{n}:27] [INFO] Starting PPO RLHF training...\n"
+        f"[2026-06-23 11:4{n}:55] [INFO] Epoch {n}: mean total loss=0.{n}\n"
+        for n in range(1, 6)
+    )
+    found = read(text)
+    assert found.values_by_step() == {
+        "Epoch": [(n, float(n)) for n in range(1, 6)],
+        "mean total loss": [(n, n / 10) for n in range(1, 6)],
+    }
+    assert (found.config["actor_lr"], found.config["total_steps"]) == (1e-06, 1000)
