@@ -56,7 +56,8 @@ class BareTableParser(NumberRowsParser):
         times = (parse_unix_time(parse_number(cell)) for cell in cells)
         time = next((place for place, each in enumerate(times) if each == each), None)
         is_named = self._delimiter is not None or len(cells) == _FEWEST_COLUMNS
-        is_named &= not (cells[1].strip().isdigit() and any(map(_is_negative, cells[2:])))
+        if any(map(_is_negative, cells[2:])) and cells[1].strip().isdigit():
+            is_named = False
         values = {
             "" if place == 1 and is_named else _name(place + 1): place
             for place in range(1, len(cells))
