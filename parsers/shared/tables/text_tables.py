@@ -149,6 +149,8 @@ def _read_header(text: str) -> tuple[TableColumns, str] | None:
     for separator in ("\t", "|", "  ", " "):
         if separator in text:
             cells = _split_row(text, separator)
+            if any(parse_number(cell.strip()) is not None for cell in cells):
+                continue  # `Epoch 1 - Training Loss: 2.15`
             columns = trainer_columns(cells) or plain_columns(cells)
             if columns is not None:
                 return columns, separator

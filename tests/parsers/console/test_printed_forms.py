@@ -302,3 +302,10 @@ def test_a_share_or_a_decimal_comma_does_not_end_a_block() -> None:
     assert found.values("Epsilon") == [float(f"0.99{n}") for n in range(1, 9)]
     assert found.values("Cars completed") == [*range(1, 9)]
     assert found.values("Time") == [0.96] * 8
+
+
+@pytest.mark.parametrize("separator", [" - ", ", ", ": ", " | "])
+def test_a_line_of_the_training_loss_is_no_header_of_a_table(separator: str) -> None:
+    """Hugging Face's tables call a column so."""
+    found = read(f"Epoch {{n}}{separator}Training Loss: {{n}}.5")
+    assert found.values_by_step()["Training Loss"] == [(n, n + 0.5) for n in range(1, 9)]
