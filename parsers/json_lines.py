@@ -59,9 +59,10 @@ class JsonLinesParser(RowParser):
         self._step_is_count = False
         self._step = TableStep[Segment]()
         self._runs = TableRuns()
-        self._run_tags: Sequence[str] | None = None
         self._tags: Sequence[str] = ()
-        """The key of what tells trainings apart; "" if the first record has none."""
+        """The keys of the first record."""
+        self._run_tags: Sequence[str] | None = None
+        """Those among them that tell trainings apart."""
         self._counter_tag = ""
 
     @property
