@@ -269,3 +269,12 @@ def test_a_column_that_changes_elsewhere_too_tells_of_no_training() -> None:
     lines = [f"{size},{step},0.5" for size, step in zip(sizes, [*range(8)] * 2, strict=False)]
     (output,) = read(("size,episode,reward\n" + "\n".join(lines) + "\n").encode()).values()
     assert output.steps("reward") == [*range(8), *range(7)]
+
+
+def test_what_a_logger_writes_left_of_the_step_tells_of_no_training() -> None:
+    """A row that lost some bytes looks like a first one, with another learning rate."""
+    rows = [f"0.05,{step},{step / 10}" for step in range(210, 2000, 100)]
+    rows.insert(9, "1739,170,9.4")
+    text = "train/learning_rate,time/total_timesteps,rollout/ep_rew_mean\n" + "\n".join(rows) + "\n"
+    (output,) = read(text.encode()).values()
+    assert len(output.values("rollout/ep_rew_mean")) == len(rows)

@@ -90,8 +90,11 @@ class OuterColumns:
 
     @staticmethod
     def _may_tell(tag: str) -> bool:
-        """Not an episode, in which steps begin anew as they do in each of its kind."""
-        return not (tag in TIME_KEYS or is_metric(tag) or step_axis(tag) == "episode")
+        """Not an episode, in which steps begin anew as they do in each of its kind, nor what a
+        logger writes: `train/learning_rate`.
+        """
+        is_logged = "/" in tag or is_metric(tag) or tag in TIME_KEYS
+        return not is_logged and step_axis(tag) != "episode"
 
     def _lap(self, column: int) -> Lap:
         name = self._tags[column]
