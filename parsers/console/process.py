@@ -73,8 +73,7 @@ class ProcessStream(ProcessSteps):
         found = self._read_below_heading(text, found)
         if found is None:
             self._evaluation.read_text(text)
-            self._settings.read_text(text)
-            return None
+            return self._settings.read_other(text, has_records=has_begun)
         found = self._evaluation.read_record(found, self.step, self.axis)
         return self._settings.separate(found, text, has_records=has_begun)
 

@@ -527,7 +527,7 @@ def test_a_value_that_is_no_number_now_is_said_so() -> None:
 
 def test_a_setting_that_is_judged_is_not_told_at_a_metric(tmp_path: Path) -> None:
     """A learning rate that is set and not logged stands at the policy loss, and is not one."""
-    begin = ["Config loaded:", "  actor_lr=1e-06", "Starting PPO RLHF training..."]
+    begin = ["Config loaded:", "  learning_rate=1e-06", "Starting PPO RLHF training..."]
     losses = [f"Epoch {n}: mean actor loss=-0.0{n} | mean critic loss=5.{n}" for n in range(1, 9)]
     lines = enumerate([*begin, *losses, *begin, *losses])
     text = "".join(f"[2026-06-23 12:{minute:02}:10] [INFO] {line}\n" for minute, line in lines)

@@ -6,6 +6,7 @@ from collections import Counter
 
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _KEY_LINE = lazy_pattern(r"\W{0,9}(\w[\w .()/-]{0,60})['\"]?([:=])\s{0,20}\S")
@@ -19,6 +20,11 @@ _HEADING = lazy_pattern(
     r"(?: [a-z]{1,12})?\s?:\s*+"
 )
 """`Config loaded:` above a set-up."""
+_SETTING = lazy_pattern(
+    rf"\W{{0,9}}([A-Za-z][\w .-]{{0,60}}?)['\"]?\s?[:=]\s{{0,20}}({NUMBER_PATTERN})"
+    r"(?:\s?[,;|]\s?|\s{0,9}$)"
+)
+"""`learning_rate: 0.001`, one of `lr=3e-4, gamma=0.99`."""
 _MEASURED_WORDS = frozenset({"loss", "losses", "accuracy", "success", "mean", "avg", "average"})
 _ENOUGH = 2
 """So many of them, below one another, show that a block is a set-up."""
@@ -47,6 +53,14 @@ class SettingsLines:
             if line[1].endswith("  "):
                 self._aligned[line.start(2)] += 1
 
+    def read_other(self, text: str, *, has_records: bool) -> ConsoleRecord | None:
+        """What a line that is no record sets: hyperparameters before any record, or in a set-up."""
+        self.read_text(text)
+        if has_records and not self.is_open:
+            return None
+        config = _settings_of(text)
+        return ConsoleRecord([], config=config) if config else None
+
     def separate(self, found: ConsoleRecord, text: str, *, has_records: bool) -> ConsoleRecord:
         """Make values settings: hyperparameters before any record, and all of a set-up."""
         self.read_text(text)
@@ -74,6 +88,20 @@ class SettingsLines:
             self._aligned.clear()
         line = _KEY_LINE.match(text) if self._aligned else None
         return line is not None and self._aligned[line.start(2)] >= _ENOUGH
+
+
+def _settings_of(text: str) -> dict[str, float]:
+    """The settings that a line consists of; none if there is anything else in it."""
+    found: dict[str, float] = {}
+    position = 0
+    while position < len(text):
+        setting = _SETTING.match(text, position)
+        value = parse_number(setting[2]) if setting is not None else None
+        if setting is None or value is None or not metric_names.is_setting(setting[1]):
+            return {}
+        found[setting[1]] = value
+        position = setting.end()
+    return found
 
 
 def _is_measured(name: str) -> bool:

@@ -141,3 +141,31 @@ def test_a_title_above_settings_says_what_they_are() -> None:
         "mean total loss": [(n, n / 10) for n in range(1, 6)],
     }
     assert (found.config["actor_lr"], found.config["total_steps"]) == (1e-06, 1000)
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        ["learning_rate: 0.001", "gamma: 0.99", "batch_size: 64"],
+        ["  learning_rate=0.001", "  gamma=0.99", "  batch_size=64"],
+        ["learning_rate=1e-3, gamma=0.99, batch_size=64"],
+        ["- 'learning_rate': 0.001 | gamma: 0.99", "* batch_size = 64"],
+        ["[2026-06-23 12:01:10] [INFO] learning_rate=0.001", "gamma: 0.99,", "batch_size: 64"],
+    ],
+)
+def test_hyperparameters_above_the_first_record_are_settings(lines: list[str]) -> None:
+    """As scripts print them, one a line or several; they are no values of the training."""
+    rows = [f"Episode {n}, Reward: {n}.5" for n in (1, 2, 3)]
+    found = read("\n".join([*lines, *rows, ""]))
+    assert found.config == {"learning_rate": 0.001, "gamma": 0.99, "batch_size": 64.0}
+    assert found.values_by_step().keys() == {"Episode", "Reward"}
+    assert found.values_by_step()["Reward"] == [(1, 1.5), (2, 2.5), (3, 3.5)]
+
+
+@pytest.mark.parametrize(
+    "line", ["gamma: 0.9 was tried before", "gamma: 0.9 width: 3", "of gamma: 0.9", "gamma: high"]
+)
+def test_a_line_that_says_more_sets_nothing(line: str) -> None:
+    """Nor does one between records, where it may tell of the step."""
+    rows = [f"Episode {n}, Reward: {n}.5\nlr: 0.{n}" for n in (1, 2, 3)]
+    assert read("\n".join([line, *rows, ""])).config == {}
