@@ -63,11 +63,6 @@ def falls_to(value: float, i: int) -> float:
     return 10.0 * i if i <= 17 else value
 
 
-def sinks_by(each: float, i: int) -> float:
-    """A reward that rises to 170 until row 17 and then sinks by so much a row."""
-    return 10.0 * i if i <= 17 else max(0.0, 170.0 - each * (i - 17))
-
-
 # fmt: off
 CONTROL = (
     FactPair("learning rate cut", {"lr": lambda i: 1.0 if i < 9 else 0.21 if i < 20 else 0.002},
@@ -93,10 +88,6 @@ CONTROL = (
          {"reward_mean": lambda i: falls_to(110.0, i)}),
     FactPair("reward fell within a few rows", {"reward_mean": lambda i: falls_to(100.0, i)},
          {"reward_mean": lambda i: falls_to(100.0, i)}, other_count=31),
-    FactPair("reward fell in one step", {"reward_mean": lambda i: sinks_by(33.0, i)},
-         {"reward_mean": lambda i: sinks_by(31.0, i)}),
-    FactPair("reward fell in one step", {"reward_mean": lambda i: falls_to(100.0, i)},
-         {"reward_mean": lambda i: falls_to(115.0, i)}),
     FactPair("reward grew a hundredfold", {"reward_mean": at(25, 103.0, 1.0)},
          {"reward_mean": at(24, 103.0, 1.0)}),
     FactPair("reward grew a hundredfold",

@@ -77,8 +77,6 @@ UNTOLD = (
      i})),
     ("nothing was gained that could fall", "reward fell within a few rows",
      DrawnLog({"reward_mean": 5.0}), DrawnLog(FALLEN)),
-    ("nothing was gained that could fall", "reward fell in one step",
-     DrawnLog({"reward_mean": 5.0}), DrawnLog(FALLEN)),
     ("nothing tells how long text is", GREW, DrawnLog({**CUT_OFF, "truncated_frac": None}, GRPO),
      DrawnLog(CUT_OFF, GRPO)),
     ("no reward is logged", GREW, DrawnLog({**CUT_OFF, **NO_REWARD}, GRPO), DrawnLog(CUT_OFF,

@@ -6,10 +6,8 @@ each stood beside which cause is counted on labelled runs: `catalogue/cause_coun
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from itertools import pairwise
-from operator import sub
 
 from ppo_top.catalogue import option_default
 from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, critic_loss, values_short
@@ -46,7 +44,6 @@ LIMITS: Mapping[str, float] = {
     "lost": 0.35,
     "below": 3.0,
     "at_once": 12.0,
-    "one_step": 0.6,  # of the whole fall
 }
 """Where each fact begins."""
 
@@ -181,17 +178,6 @@ def fell_at_once(run: JudgedRun) -> bool | None:
     return fast and reward.lost_share > LIMITS["lost"]
 
 
-def fell_in_one_step(run: JudgedRun) -> bool | None:
-    """Most of the fall of the reward took no longer than one of its measurements takes."""
-    reward = run.reward
-    if reward is None or not reward.gained:
-        return None
-    levels, rows = reward.levels, max(3, math.ceil(reward.source.rows_per_window + 2.0))
-    later = [*levels[rows:], *levels[-1:] * rows]
-    steepest = max(map(sub, levels, later))
-    return reward.lost_share > LIMITS["lost"] and steepest > LIMITS["one_step"] * reward.drawdown
-
-
 def reward_jumped(run: JudgedRun) -> bool | None:
     """The size of the reward has changed by powers of ten."""
     reward = run.reward
@@ -316,7 +302,6 @@ FACTS: Mapping[str, Fact] = {
     "reward always 0": reward_zero,
     "reward below its start": below_start,
     "reward fell within a few rows": fell_at_once,
-    "reward fell in one step": fell_in_one_step,
     "reward grew a hundredfold": reward_jumped,
     "critic loss near 0": critic_loss_near_zero,
     "approx KL above 0.05": kl_large,
