@@ -113,7 +113,7 @@ class JudgingLoop:
         if self._reader is not None:
             self._reader.has_runs = ui.run is not None
         if done and ui.read_to_end:
-            self._all_judged()
+            self._note_all_judged()
         if done and not self._is_reading:
             ui.loading = None
         elif ui.loading is not None:
@@ -146,7 +146,7 @@ class JudgingLoop:
         else:
             self._judge()
 
-    def _all_judged(self) -> None:
+    def _note_all_judged(self) -> None:
         """Everything is judged: notify about runs that became critical."""
         ui = self._ui
         first = not self.all_judged
