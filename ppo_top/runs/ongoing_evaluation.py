@@ -20,13 +20,14 @@ from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
 from ppo_top.runs.evaluation import Evaluation
 from ppo_top.runs.reward_curve import RewardCurve, extended_curve
+from ppo_top.runs.rows.concept_stream import ConceptStream
 from ppo_top.runs.rows.row_judging import (
     BLOCK_ROWS,
     HASTY_BLOCK_ROWS,
     Position,
     RowJudging,
 )
-from ppo_top.runs.rows.row_merge import ConceptStream, RowMerger
+from ppo_top.runs.rows.row_merge import RowMerger
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.rows.track import Track
 from ppo_top.runs.source_selection import SourceSelection, select_sources

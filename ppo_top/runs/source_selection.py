@@ -15,7 +15,7 @@ from ppo_top.catalogue import (
 from ppo_top.model import Axis, RowKind, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
-from ppo_top.runs.rows.row_merge import ConceptStream
+from ppo_top.runs.rows.concept_stream import ConceptStream
 from ppo_top.runs.rows.segments import StepMapping
 from ppo_top.runs.rows.timeline import is_of_evaluation
 from ppo_top.runs.sources.source import SourceState

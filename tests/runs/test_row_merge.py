@@ -12,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ppo_top.model import Points, Series
-from ppo_top.runs.rows.row_merge import ConceptStream, MergedRow, RowMerger
+from ppo_top.runs.rows.concept_stream import ConceptStream
+from ppo_top.runs.rows.row_merge import MergedRow, RowMerger
 from ppo_top.runs.rows.segments import StepMapping
 
 NAN = math.nan

@@ -9,7 +9,8 @@ from itertools import groupby
 from ppo_top.model import NO_STEP, Mark, Row
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.judge import Judge
-from ppo_top.runs.rows.row_merge import RowKey, RowMerger
+from ppo_top.runs.rows.concept_stream import RowKey
+from ppo_top.runs.rows.row_merge import RowMerger
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.sources.console_notes import GatheredNotes
 from ppo_top.runs.sources.machine_streams import MachineStream
