@@ -63,6 +63,8 @@ class Service:
         self._told_complete = False
         self._last_problem = ""
         self._cleanup = ExitStack()
+        self._greeting: list[str] = []
+        """Said once a signal would end it properly: its reader may send one at once."""
         self.endpoint = self._open_endpoint()
         self.exporter = Exporter(paths, settings, options.limits, options.active_s, parallel)
         self.exporter.start_hooks(
@@ -80,11 +82,12 @@ class Service:
         if options.listen.path:
             self._cleanup.callback(_unlink, options.listen.path)
         pages = Pages(Exposition(self._collector).answer, self._healthy, self._ready, self._landing)
-        self._say(_address_line(options.listen, listener.getsockname(), tls is not None))
+        line = _address_line(options.listen, listener.getsockname(), tls is not None)
+        self._greeting.append(line)
         if not (
             options.listen.is_private or token or (options.tls and options.tls.client_authority)
         ):
-            self._say(
+            self._greeting.append(
                 "anybody who reaches this port can read the names, paths and values of runs "
                 "(--token-file and --tls-client-ca restrict that)"
             )
@@ -93,6 +96,8 @@ class Service:
     def run(self) -> None:
         """Look at the logs and answer scrapes until a signal ends it; then tidy up."""
         with self._cleanup, _ended_by_signal(), suppress(KeyboardInterrupt):
+            for line in self._greeting:
+                self._say(line)
             if self.endpoint is not None:
                 self.endpoint.start()
                 self._cleanup.callback(self.endpoint.stop)
