@@ -49,8 +49,8 @@ class ProcessStream(ProcessSteps):
         self._tune_table = TuneTable()
         self._di_engine = DiEngineLog()
         self._run_summary = WandbSummary()
-        self._in_block = self.is_below_heading = False
-        """Inside a block of single pairs, and below a line that says only a step."""
+        self._in_block = False
+        """Inside a block of single pairs."""
         self._headings = headings.WordedHeadings()
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
@@ -176,18 +176,6 @@ class ProcessStream(ProcessSteps):
         inside = self._in_block or self._ray_result.is_open or self.table.is_open
         inside = inside or self.joined_lines.is_open or self._evaluation.is_open
         return not (inside or self._settings.is_open)
-
-    def note_steps(
-        self,
-        steps: Sequence[int],
-        tags: tuple[str, ...],
-        values: Sequence[float],
-        *,
-        is_heading: bool,
-        says_training: bool = False,
-    ) -> None:
-        super().note_steps(steps, tags, values, is_heading=is_heading, says_training=says_training)
-        self.is_below_heading = is_heading
 
     def note_table(self, step: int) -> None:
         super().note_table(step)

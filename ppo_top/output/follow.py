@@ -242,15 +242,13 @@ def follow(
     report = _reporting(session, hooks, beat_s, style)
 
     def is_decided() -> bool:
-        hooks.begin()
-        runs = session.runs.values()
-        return until_over and (is_bad(runs, fail_on) or _are_over(runs))
+        return until_over and _is_decided(session.runs.values(), fail_on)
 
     follower = Follower(
         paths, patterns=settings.patterns, notebooks=settings.notebooks, active_s=active_s
     )
     try:
-        if not _look_until(is_decided, follower, session, report, min(FOLLOW_INTERVAL_S, beat_s)):
+        if not _look_until(is_decided, follower, session, report, hooks.begin, beat_s):
             return EXIT_OK
         hooks.wait()
         return exit_code(is_bad(session.runs.values(), fail_on), follower.unread)
@@ -284,14 +282,14 @@ def _reporting(
     return report
 
 
-def _are_over(runs: Collection[Run]) -> bool:
-    """Whether there are runs, and each has ended and was judged as a whole, or has died."""
+def _is_decided(runs: Collection[Run], fail_on: Severity) -> bool:
+    """Whether one is as bad as that, or all are over: judged as a whole at their end, or died."""
     now = time.time()
 
     def is_over(run: Run) -> bool:
         return run.judged and (run.is_over or run_status(run, now).state is State.DIED)
 
-    return bool(runs) and all(map(is_over, runs))
+    return is_bad(runs, fail_on) or (bool(runs) and all(map(is_over, runs)))
 
 
 def _look_until(
@@ -299,9 +297,13 @@ def _look_until(
     follower: Follower,
     session: Session,
     report: Callable[[], None],
-    interval_s: float,
+    looked: Callable[[], None],
+    beat_s: float,
 ) -> bool:
-    """Look again and again until it is decided; False once nobody reads any more."""
+    """Look again and again until it is decided; False once nobody reads any more.
+
+    `looked` is called after each look.
+    """
     # Load the watcher before printing: an interrupt during an import that creates classes
     # ends CPython by the signal, not with our exit code.
     follower.wait(0.0)
@@ -309,7 +311,8 @@ def _look_until(
     while not reader_is_gone(sys.stdout):
         read_to_end(follower, session, lambda _polled: report())
         report_new_problems(follower, session, problems, sys.stderr)
+        looked()
         if is_decided():
             return True
-        follower.wait(interval_s)
+        follower.wait(min(FOLLOW_INTERVAL_S, beat_s))
     return False

@@ -21,7 +21,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from ppo_top.text.format import clean
-from ppo_top.tui.app.ansi import AnsiWriter
+from ppo_top.tui.graphics.ansi import AnsiWriter
 from ppo_top.tui.graphics.styled_text import StyledLine
 from ppo_top.tui.graphics.theme import THEMES, Theme
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from textual.message import Message
 
 from ppo_top.files.checkpoints import list_checkpoints
-from ppo_top.tui.state.restart import ListedCheckpoints, search_for
 from ppo_top.tui.state.ui_state import UiState
+from ppo_top.views.listed_checkpoints import ListedCheckpoints, search_for
 from ppo_top.views.restart import CheckpointSearch
 
 LOOK_INTERVAL_S = 5.0

@@ -11,9 +11,9 @@ from rich.color import ColorSystem
 from ppo_top.files.follower import Follower
 from ppo_top.runs.pipeline import read_to_end
 from ppo_top.support import internal_errors
-from ppo_top.tui.app.ansi import AnsiWriter
 from ppo_top.tui.app.reader_thread import READING
 from ppo_top.tui.draw.overlays import draw_screen
+from ppo_top.tui.graphics.ansi import AnsiWriter
 from ppo_top.tui.graphics.theme import Theme
 from ppo_top.tui.state.snapshot import LoadingProgress
 from ppo_top.tui.state.ui_state import UiState

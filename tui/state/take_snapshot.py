@@ -11,9 +11,9 @@ from ppo_top.support.acknowledgements import AckNote
 from ppo_top.tui.state.comparison import overlaid_runs
 from ppo_top.tui.state.line_input import KeyChoice
 from ppo_top.tui.state.listed_run import ListedRun
-from ppo_top.tui.state.restart import restart_at
 from ppo_top.tui.state.snapshot import InputPrompt, PlaybackState, RunCounts, Snapshot
 from ppo_top.tui.state.ui_state import UiState
+from ppo_top.views.listed_checkpoints import restart_at
 
 
 def take_snapshot(ui: UiState) -> Snapshot:

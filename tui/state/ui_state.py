@@ -24,7 +24,6 @@ from ppo_top.tui.state.line_input import KeyChoice, LineInput
 from ppo_top.tui.state.listed_run import ListedRun, default_run
 from ppo_top.tui.state.metric_choice import MetricChoice, TextSearch
 from ppo_top.tui.state.replay_time import pick_replay_run, row_at, time_at
-from ppo_top.tui.state.restart import ListedCheckpoints
 from ppo_top.tui.state.run_list import RunList
 from ppo_top.tui.state.sibling_comparison import SiblingComparison
 from ppo_top.tui.state.snapshot import (
@@ -34,6 +33,7 @@ from ppo_top.tui.state.snapshot import (
 )
 from ppo_top.tui.state.view_cache import ViewCache, unacknowledged_verdict, worst_unacknowledged
 from ppo_top.views.checklist import rows_on_screen
+from ppo_top.views.listed_checkpoints import ListedCheckpoints
 from ppo_top.views.run_view import RunView
 
 CHART_OVERLAYS = ("zoom", "compare")

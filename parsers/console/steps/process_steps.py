@@ -57,6 +57,8 @@ class ProcessSteps:
         self._steps_are_stray = False
         self._kinds_below_headings: set[tuple[str, ...]] = set()
         self._kinds_here: set[tuple[str, ...]] = set()
+        self.is_below_heading = False
+        """Whether the line before said only a step."""
         self._record_count = 0
         self._counted_tags: set[str] = set()
 
@@ -155,6 +157,7 @@ class ProcessSteps:
         if self.axis == "episode" and not says_training:
             self._episode_order.are_in_order(steps)
         self._headings_only &= is_heading
+        self.is_below_heading = is_heading
         self._kinds_here.clear()
         self.step = steps[-1]
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.color import ColorSystem
 from rich.style import Style
 
-from ppo_top.tui.app.ansi import AnsiWriter, style_codes
+from ppo_top.tui.graphics.ansi import AnsiWriter, style_codes
 
 ATTRIBUTE_WORDS = (
     "",
