@@ -38,3 +38,9 @@ class ConsoleRecord(NamedTuple):
     def says_training(self) -> bool:
         """Whether it begins with the number of its training: `PID 7 - Episode 5`."""
         return bool(self.values) and numbers_training(self.values[0][0])
+
+    @property
+    def leading(self) -> tuple[str, float]:
+        """The first name and number, but for that of a training."""
+        told = (each for each in self.values if not numbers_training(each[0]))
+        return next(told, ("", 0.0))

@@ -27,6 +27,9 @@ MAX_STREAMS = 2_000
 MANY_POINTS = 10
 """Beside a tag with so many points, one of the same meaning with a single point is a summary."""
 
+FEW_METRICS = 3
+"""With fewer, a log is rather not the one that defines the steps of a run."""
+
 SAME_STEPS_RATIO = (0.5, 2.0)
 """Range of the ratio of their last steps in which two sources count the same."""
 
@@ -132,13 +135,16 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
 def _main_chain(chains: Sequence[SourceChain]) -> SourceChain | None:
     """The chain that defines the run's steps: the best-ranked, with most metrics, with rewards.
 
-    One of evaluations alone does so only if there is no other.
+    One of evaluations alone does so only if there is no other; of those with few metrics, one that
+    states no steps only if none does.
     """
 
-    def richness(chain: SourceChain) -> tuple[bool, int, int, int, bool]:
+    def richness(chain: SourceChain) -> tuple[bool | int, ...]:
         count, concepts = len(chain.meanings), {each.concept for each in chain.meanings.values()}
-        has_training = not all(map(is_of_evaluation, concepts))
-        return has_training, min(count, 3), -chain.sort_key[0], count, "reward_mean" in concepts
+        has_training, has_many = not all(map(is_of_evaluation, concepts)), count >= FEW_METRICS
+        states_steps = has_many or chain.axis is not Axis.UPDATE
+        rank = min(count, FEW_METRICS), -chain.sort_key[0], count, "reward_mean" in concepts
+        return has_training, has_many, states_steps, *rank
 
     return max(chains, key=richness, default=None)
 

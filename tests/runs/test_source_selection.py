@@ -10,7 +10,7 @@ import pytest
 
 from ppo_top.catalogue import TAG_PREFIX
 from ppo_top.files.update import Source
-from ppo_top.model import Series
+from ppo_top.model import Axis, Series
 from ppo_top.parsers import formats
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.runs.rows.row_merge import RowMerger
@@ -268,6 +268,18 @@ def test_episodes_are_rows_where_only_evaluations_stand_beside_them() -> None:
         1000: {"eval_reward_mean"},
     }
     assert found.trainer.id == "sb3"
+
+
+def test_of_few_metrics_those_with_a_step_define_the_steps() -> None:
+    """A script may log its reward by a writer, and print it with steps that are rounded."""
+    written = source("a/events.out.tfevents.1.host.1.0", "tfevents", {"ep_r": REWARD_POINTS})
+    printed = source(
+        "a/train.log", "console", {"score": [(1, 20.0), (2, 30.0)], "loss": [(1, 5.0), (2, 4.0)]}
+    )
+    printed.counts_updates = True
+    found = select_sources([printed, written], {})
+    assert selected_sources(found)["reward_mean"] == "a/events.out.tfevents.1.host.1.0"
+    assert found.axis is Axis.STEP
 
 
 def test_a_run_without_points_has_no_streams() -> None:

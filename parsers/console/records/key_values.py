@@ -112,9 +112,12 @@ def parse_normal_line(
 
 
 def _with_leading_count(found: ConsoleRecord) -> ConsoleRecord:
-    """The record with the steps that it says first, which may be its step: `Steps: 200, ...`."""
-    (name, value), *others = found.values or [("", 0.0)]
-    step = as_step(value) if others and may_lead(name) else None
+    """The record with the steps that it says first, which may be its step: `Steps: 200, ...`.
+
+    The number of a training may stand before them: `seed: 1 steps: 2k score: 21.5`.
+    """
+    name, value = found.leading
+    step = as_step(value) if len(found.values) > 1 and may_lead(name) else None
     if step is None or math.isnan(value):
         return found
     return found._replace(step=step, axis="timesteps", begins_line=True)

@@ -33,6 +33,10 @@ _DECORATION = (
 _SEPARATORS = lazy_pattern(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}]*+")
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 """`Step 10K | reward 20.5`."""
+_LEADING_WORD = lazy_pattern(
+    r"[A-Za-z]\w{0,30} ?[:=] {0,3}[A-Za-z][\w.\-]{0,60}\s{1,3}+(?=[A-Za-z]\w{0,30} ?[:=])"
+)
+"""`EnvName: CartPole-v1 seed: 0 steps: 12k score: 21.5`: a word under a name, before numbers."""
 _FEWEST_PAIRS_BEFORE_WORDS = 2
 _FINISHED = lazy_pattern(
     r"^(?:(?:completed|done|ended|finished|over)[.!]?(?: with)? "
@@ -62,6 +66,8 @@ def parse_field(text: str) -> list[Pair] | None:
     """
     found: list[Pair] = []
     position = skip_separators(text, 0)
+    if word := _LEADING_WORD.match(text, position):
+        position = word.end()
     while position < len(text):
         match = _PAIR.match(text, position)
         if match is None or _CLOCK_START.match(text, match.start("value")):

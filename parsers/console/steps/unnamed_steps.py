@@ -54,7 +54,7 @@ class UnnamedSteps:
             return ()
         ready, self._waiting = self._waiting, []
         numbered = [each for each in ready if each.begins_line]
-        names = {each.values[0][0] for each in numbered}
+        names = {each.leading[0] for each in numbered}
         steps = [each.step or 0 for each in numbered]
         fewest = _ENOUGH_COUNTS if _are_counts(numbered) else _FEWEST_NUMBERS
         rises = len(steps) >= fewest and all(before < after for before, after in pairwise(steps))
@@ -71,4 +71,4 @@ class UnnamedSteps:
 
 def _are_counts(numbered: Sequence[ConsoleRecord]) -> bool:
     """Whether the number has a name that leaves open what it counts."""
-    return bool(numbered) and may_lead(numbered[0].values[0][0])
+    return bool(numbered) and may_lead(numbered[0].leading[0])

@@ -54,6 +54,8 @@ COUNTS = [
     "Total games played: {step} | Reward: {n}.5 | Loss: 0.25",
     "[INFO] iterations={step} Reward={n}.5 Loss=0.25",
     "n_updates_done: {step}, Reward: {n}.5, Loss: 0.25",
+    "EnvName: CartPole-v1 seed: 0 steps: {step} Reward: {n}.5 Loss: 0.25",
+    "Env=Hopper-v4 steps={step} Reward={n}.5 Loss=0.25",
 ]
 
 
