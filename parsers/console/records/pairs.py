@@ -41,9 +41,10 @@ _FEWEST_PAIRS_BEFORE_WORDS = 2
 _FINISHED = lazy_pattern(
     r"^(?:(?:completed|done|ended|finished|over)[.!]?(?: with)? "
     r"|(?i:(?:starting|beginning) (?=(?:training )?(?:iteration|epoch|episode|update)$))"
-    r"|(?i:(?:finished|completed) (?=(?:training )?(?:iteration|epoch|update)$)))"
+    r"|(?i:(?:finished|completed) (?=(?:training )?(?:iteration|epoch|update)$))"
+    r"|of (?=episodes?$))"
 )
-"""`Episode 7 completed with score: 21.5`, `Episode 7 ended. Score 21.5`;
+"""`# of episode :20`, `Episode 7 completed with score: 21.5`, `Episode 7 ended. Score 21.5`;
 `Starting training iteration 7`; `Finished epoch 7`."""
 _CLOCK_START = lazy_pattern(r"^\d{1,3}:\d\d")
 
@@ -134,8 +135,13 @@ def _clean_name(key: str) -> str:
 
 
 def axis_of(pair: Pair) -> str | None:
-    """What a step counts: `GRPO step 10/500` is one too, since it says how many there will be."""
+    """What a step counts: `GRPO step 10/500` is one too, since it says how many there will be.
+
+    So is `T = 100 / 5000`.
+    """
     name = pair.key if pair.total is None else pair.key.rpartition(" ")[2]
+    if pair.total is not None and pair.key.lower() == "t":
+        return "timesteps"
     return metric_names.step_axis(pair.key) or metric_names.step_axis(name)
 
 

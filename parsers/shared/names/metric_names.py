@@ -130,6 +130,7 @@ _STEP_WORDS = {
     **languages.STEP_WORDS,
 }
 
+_OF_MANY = _word_set("avg mean average min max")
 _TITLES = _word_set("game round rollout")
 """Step words that also stand over texts of their own: `Game 3`."""
 _BARE_COUNTS = _word_set("step steps timestep timesteps frame frames")
@@ -218,6 +219,8 @@ def is_metric(name: str) -> bool:
     parts = split_words(name)
     if not name.isascii() and languages.is_metric(name):
         return True
+    if "r" in parts and not _OF_MANY.isdisjoint(parts):
+        return True  # `R_avg`
     return not METRIC_WORDS.isdisjoint(parts) and _MACHINE_WORDS.isdisjoint(parts)
 
 

@@ -96,6 +96,13 @@ def test_with_a_total_it_is_the_step_at_once(line: str) -> None:
     assert found.config == {"total_iterations": 800}
 
 
+def test_a_mean_of_r_is_a_reward() -> None:
+    """PyTorch-RL's `examples/ppo_gym.py` names nothing else that is one."""
+    line = "{n}\tT_sample 0.5{n}\tT_update 0.2{n}\ttrain_R_min -2.5\ttrain_R_avg {n}.5"
+    found = read([line.format(n=n) for n in range(8)])
+    assert found.values("train_R_avg") == [n + 0.5 for n in range(8)]
+
+
 def test_lines_that_name_their_step_keep_it() -> None:
     """What stands before them is something else, and nothing waits for more of it."""
     found = read([f"7 step: {10 * n}, reward: {n}.5" for n in range(1, 3)])
