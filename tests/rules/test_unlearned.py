@@ -93,6 +93,17 @@ def test_a_reward_mostly_above_its_start_is_not_said_to_have_gained_nothing() ->
     assert found.severity == Severity.WATCH
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_a_reward_that_may_have_risen_is_not_called_unlearned_on_the_way(seed: int) -> None:
+    """Whether a row is a mean of 100 episodes is unknown, so the noise may be large."""
+    rises: DrawnColumns = {
+        "reward_mean": lambda i: 20.0 + 3.0 * i + gauss(i + 1000 * seed, 8.0),
+        "ep_len": 200.0,
+    }
+    judge = judged(profile(), draw_rows(rises, 40))
+    assert RULE not in {finding.rule for finding in judge.findings}
+
+
 def level_at_end(reward: DrawnColumn, rows: int, sample: Sample | None = None) -> Severity:
     """How severe the finding is at the end of a run of single rows."""
     about = Profile("sb3", "on-policy", samples={} if sample is None else {"reward_mean": sample})

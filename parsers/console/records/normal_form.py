@@ -168,7 +168,7 @@ def normalise_line(text: str) -> str:
     `Epoch #3` becomes `Epoch 3`; a remark with a number becomes one word of its name.
     """
     if not text.isascii():
-        text = text.translate(languages.PUNCTUATION)
+        text = re.sub(*languages.NUMBERED, text.translate(languages.PUNCTUATION))
     for sign, rewrite in _REWRITES:
         if sign in text:
             text = rewrite(text)

@@ -69,6 +69,9 @@ PUNCTUATION = str.maketrans(
 )
 """Full-width characters and what they stand for."""
 
+NUMBERED = (r"第\s?(\d{1,12})\s?(?:次|个)?(步|轮次|轮|回合|局|迭代|更新)(?!\w)", r"\2: \1")
+"""`第12轮`: the number stands within the word for the step; and as a pair."""
+
 BARE_COUNTS = frozenset({"步数", "步", "ステップ", "스텝"})
 """Steps of one episode, or of all so far."""
 

@@ -184,6 +184,27 @@ def test_a_chinese_loop() -> None:
     assert "平均奖励" not in parse_every_way(ConsoleParser, empty.encode()).points
 
 
+@pytest.mark.parametrize(("line", "axis"), [("第{0}回合", "回合"), ("第 {0} 轮", "轮")])
+def test_a_number_within_the_word_for_the_step(line: str, axis: str) -> None:
+    """As it is said in Chinese; the step is the number."""
+    line = f"{line} | 平均奖励: {{0}}.5 | 损失: 0.25\n"
+    read = parse_every_way(ConsoleParser, "".join(map(line.format, (10, 20, 30))).encode())
+    assert read.values_by_step()["平均奖励"] == [(10, 10.5), (20, 20.5), (30, 30.5)]
+
+
+def test_evaluations_of_mava_and_stoix() -> None:
+    """Their `ConsoleLogger` puts who measured before each line (stoix/utils/logger.py)."""
+    lines = "".join(
+        f"{who} - Timestep: {n}000 | Episode return mean: {n}.{decimal}\n"
+        for n in range(1, 4)
+        for who, decimal in (("ACTOR", 5), ("EVALUATOR", 25))
+    )
+    last = "ABSOLUTE - Timestep: 3000 | Episode return mean: 3.75\n"
+    read = parse_every_way(ConsoleParser, (lines + last).encode())
+    assert read.values("Episode return mean") == [1.5, 2.5, 3.5]
+    assert read.values("eval/Episode return mean") == [1.25, 2.25, 3.25, 3.75]
+
+
 def episodes(count: int, reward: float) -> str:
     """Lines as a loop prints them, for training and evaluation alike."""
     return "".join(

@@ -57,6 +57,8 @@ def never_learned(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         return borderline(reward.history.last)
     message = f"{_unlearned(run, reward)} in the first {plural(reward.count, run.profile.row_kind)}"
     if _may_have_gained(reward, limits) and not proven:
+        if not run.ended:
+            return borderline(reward.history.last)
         level = min(level, WATCH)
         message = f"{run.reward_words} rose above {num(reward.baseline)}, but by no more than noise"
     if _rose_before(run) or (run.may_be_part(limits["paste_rows"]) and not proven):
