@@ -184,8 +184,8 @@ def test_a_chinese_loop() -> None:
     assert "平均奖励" not in parse_every_way(ConsoleParser, empty.encode()).points
 
 
-@pytest.mark.parametrize(("line", "axis"), [("第{0}回合", "回合"), ("第 {0} 轮", "轮")])
-def test_a_number_within_the_word_for_the_step(line: str, axis: str) -> None:
+@pytest.mark.parametrize("line", ["第{0}回合", "第 {0} 轮"])
+def test_a_number_within_the_word_for_the_step(line: str) -> None:
     """As it is said in Chinese; the step is the number."""
     line = f"{line} | 平均奖励: {{0}}.5 | 损失: 0.25\n"
     read = parse_every_way(ConsoleParser, "".join(map(line.format, (10, 20, 30))).encode())
