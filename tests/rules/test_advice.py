@@ -44,6 +44,13 @@ def test_a_limit_to_the_kl_is_what_the_trainer_makes_of_it(trainer: str, said: s
     assert said in tries("kl-high", trainer)
 
 
+@pytest.mark.parametrize(("family", "said"), [("on-policy", True), ("unknown", False)])
+def test_a_limit_to_the_kl_is_not_for_whom_no_kl_is_known(family: str, said: bool) -> None:
+    """A script that prints its reward alone may be one of DQN."""
+    run = JudgedRun(Profile("unknown", family))
+    assert bool(fill_advice(["{kl_limit}"], run)) is said
+
+
 @pytest.mark.parametrize(
     ("bonus", "said"),
     [
