@@ -148,7 +148,7 @@ def _best_guess(tag: str) -> tuple[int, _Guess] | None:
     path = _OTHER_WORD.sub("", _MEAN_WINDOW.sub("", text.lower()))
     apart = _CAMEL_CASE.sub("_", text).lower()
     whole = _LAST_NUMBER.sub("", path)
-    for each in dict.fromkeys((path, whole, apart)):
+    for each in dict.fromkeys((path, whole, apart, apart.removesuffix("_average"))):
         for number, guess in enumerate(_guesses()):
             if match := guess.expression.search(each):
                 parameter = match.groupdict().get("f", "")

@@ -542,6 +542,15 @@ def test_another_column_says_the_step_then() -> None:
     assert parse_every_way(CsvParser, sparse).values_by_step()["loss"] == [(20, 0.5)]
 
 
+@pytest.mark.parametrize(("rows_an_epoch", "step"), [(2, "Epoch"), (100, "Episode #")])
+def test_an_epoch_that_stays_is_no_step_beside_a_finer_count(rows_an_epoch: int, step: str) -> None:
+    """Coach's `worker_0.csv` counts epochs between evaluations, of which there may be none."""
+    rows = "".join(f"{n + 7},{n // rows_an_epoch},{n / 4}\n" for n in range(8))
+    text = f"Episode #,Epoch,Training Reward\n{rows}"
+    read = parse_every_way(CsvParser, text.encode()).values_by_step()
+    assert [at for at, _ in read["Training Reward"]] == [int(value) for _, value in read[step]]
+
+
 def test_a_row_may_end_in_words_beyond_its_header() -> None:
     """A time that the header does not name, or a last comma; another number is a damaged row."""
     text = (

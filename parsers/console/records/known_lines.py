@@ -36,8 +36,32 @@ SB3_EVALUATION = (
 )
 """What its `EvalCallback` prints, two lines at a time, between the tables of the training."""
 
+_LETTERS = r"\s{1,14}(?:\| )?(?=[EF]: )(?=.{1,60}? [IS]: (?P<step>[\d,]{1,19})(?!\S))"
+"""`| train | F: 1000 | S: 500 | E: 2 | R: 21.5`, `train   E: 2   I: 500   R: 21.5   S: 0.5`: the
+step is the first of both letters."""
+
 TRAINER_LINES = (
     *SB3_EVALUATION,
+    TrainerLine(
+        " R: ",
+        lazy_pattern(
+            rf"^\W{{0,3}}train{_LETTERS}.{{1,90}}? R: (?P<reward>{_NUMBER})(?!\S)"
+            rf"(?:.{{1,60}}? ALOSS: (?P<actor>{_NUMBER}) \| CLOSS: (?P<critic>{_NUMBER}))?"
+            rf"(?:.{{1,40}}? TVAL: (?P<alpha>{_NUMBER}) \| AENT: (?P<entropy>{_NUMBER}))?"
+        ),
+        {
+            "reward": "train/episode_reward",
+            "actor": "train_actor/loss",
+            "critic": "train_critic/loss",
+            "alpha": "train_alpha/value",
+            "entropy": "train_actor/entropy",
+        },
+    ),
+    TrainerLine(
+        " R: ",
+        lazy_pattern(rf"^\W{{0,3}}eval{_LETTERS}.{{1,90}}? R: (?P<reward>{_NUMBER})(?!\S)"),
+        {"reward": "eval/episode_reward"},
+    ),
     TrainerLine(
         "raining complete",
         lazy_pattern(
@@ -317,6 +341,6 @@ TRAINER_LINES = (
 )
 """SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), SheepRL,
 AReaL, torchforge, HARL, Brax, Keras-RL, DI-engine's middleware, pytorch-a2c-ppo-acktr-gail,
-torch-ac, the authors' TD3, PFRL,
+torch-ac, the authors' TD3, PFRL, pytorch_sac, DrQ, TD-MPC2,
 ElegantRL (whose steps have three digits), the notebooks of
 "Grokking Deep Reinforcement Learning"."""

@@ -109,6 +109,15 @@ def may_be_lengths(names: Sequence[str]) -> str | None:
     return key if is_open and any(map(is_reward, names)) else None
 
 
+def coarse_key(names: Sequence[str]) -> str | None:
+    """The epoch, where it is what holds the step and a finer count stands beside it."""
+    key = find_step_key(names)
+    if key is None or step_axis(key) != "epoch":
+        return None
+    rest = [name for name in names if name != key]
+    return key if find_step_key(rest) is not None else None
+
+
 def tells_lengths(steps: Sequence[int]) -> bool | None:
     """Whether bare steps are the length of each episode; None until that is known.
 
@@ -180,6 +189,8 @@ class TableStep(Generic[WaitingRow]):
         self._is_open = False
         self._lengths_key: str | None = None
         self._lengths: list[int] = []
+        self._coarse_key: str | None = None
+        self._epochs: list[float] = []
         self._counter: RisingCounter | None = None
         self._counting: str | None = None
 
@@ -207,7 +218,8 @@ class TableStep(Generic[WaitingRow]):
         found = count_names(self._names)
         is_sure = found is None or set(names) >= _SURE_NAMES
         self._is_open = not is_sure and found is not None and find_step_key(names) == found[1]
-        self._is_open |= total_names(self._names) is not None
+        self._coarse_key = coarse_key(self._names)
+        self._is_open |= total_names(self._names) is not None or self._coarse_key is not None
         if not self._is_open:
             self._lengths_key = may_be_lengths(self._names)
             self._is_open = self._lengths_key is not None
@@ -252,12 +264,15 @@ class TableStep(Generic[WaitingRow]):
                 self._totals.append((total, step))
         elif (counts := read_counts(numbers)) is not None:
             self._seen.append(counts)
+        epoch = numbers.get(self._coarse_key or "")
+        if epoch is not None:
+            self._epochs.append(epoch)
         step = as_step(numbers.get(self._lengths_key or ""))
         if step is not None:
             self._lengths.append(step)
             if tells_lengths(self._lengths) is not None:
                 return self.release()
-        is_enough = max(len(self._seen), len(self._totals)) >= ENOUGH_ROWS
+        is_enough = max(len(self._seen), len(self._totals), len(self._epochs)) >= ENOUGH_ROWS
         return self.release() if is_enough or len(self._waiting) >= _MAX_WAITING else ()
 
     def release(self) -> Sequence[WaitingRow]:
@@ -276,6 +291,8 @@ class TableStep(Generic[WaitingRow]):
             self._dropped |= frozenset(filter(is_bare_count, names))
         if self._totals and is_planned(self._totals):
             self._dropped |= frozenset(filter(None, (total_names(names) or ())[:1]))
+        if self._coarse_key and len(self._epochs) >= ENOUGH_ROWS and len(set(self._epochs)) == 1:
+            self._dropped |= {self._coarse_key}
         if counting == NEITHER:
             self._dropped |= frozenset(filter(counts_episodes, names))
         rows, self._waiting = self._waiting, []

@@ -43,6 +43,32 @@ def test_ml_agents_lines(end: str) -> None:
     }
 
 
+def test_lines_of_pytorch_sac_drq_and_td_mpc2() -> None:
+    """Their loggers write a letter for each value (logger.py), and colour what is measured."""
+    sac = "| \x1b[33mtrain\x1b[0m          | E: 2 | S: {step} | R: 2.5000 | D: 03.1 s | BR: 0.5000"
+    losses = " | ALOSS: -0.1000 | CLOSS: 0.5000 | TLOSS: 0.1000 | TVAL: 0.2500 | AENT: 1.5000"
+    drq = "| {what: <14} | F: 4000 | S: 2000 | E: 4 | L: 500 | R: {reward}0 | T: 0:00:10"
+    td_mpc2 = " train            E: 1,200       I: 600,000     R: 3.5      S: 0.5      T: 0:00:10"
+    got = read(
+        "\n".join(
+            (
+                sac.format(step=1000) + losses,
+                drq.format(what="train", reward="-7.5"),
+                drq.format(what="eval", reward="4.25"),
+                td_mpc2,
+            )
+        )
+    )
+    assert got.values_by_step() == {
+        "train/episode_reward": [(1000, 2.5), (2000, -7.5), (600_000, 3.5)],
+        "train_actor/loss": [(1000, -0.1)],
+        "train_critic/loss": [(1000, 0.5)],
+        "train_alpha/value": [(1000, 0.25)],
+        "train_actor/entropy": [(1000, 1.5)],
+        "eval/episode_reward": [(2000, 4.25)],
+    }
+
+
 def test_pytorch_a2c_ppo_lines() -> None:
     """The second line stands at the step of the first."""
     got = read(
