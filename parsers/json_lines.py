@@ -293,7 +293,15 @@ def claims(name: str, head: bytes) -> bool | None:
         if not end and len(head) < HEAD_BYTES:
             return None
         return bool(_LOGGER_FILE_NAMES.match(name)) and not end
+    if not start[len(line) :].strip() and _holds_rows(found):
+        return False
     return looks_like_metrics(found) or _metrics_follow(start, found, len(head))
+
+
+def _holds_rows(found: dict[str, object]) -> bool:
+    """Whether it is a document, with a list of objects in it, and no line of a log."""
+    lists = (value for _, value in flatten(found) if isinstance(value, list))
+    return any(isinstance(each, dict) for rows in lists for each in rows[:1])
 
 
 def _metrics_follow(start: bytes, first: dict[str, object], size: int) -> bool | None:

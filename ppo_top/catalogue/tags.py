@@ -36,6 +36,8 @@ _LAST_NUMBER = lazy_pattern(r"(?:_|(?<=[a-z]{3}))\d{1,2}$")
 """The number of an agent or a network, or of a file: `reward_1`, `actor_loss_2`, `rewards2`."""
 _OF_ONE_PRIORITY = 500
 """Added to the priority of a tag that is one agent's: the mean of all is preferred."""
+_DOT = lazy_pattern(r"(?<=[a-z])\.(?=[a-z])")
+"""`policy.loss`"""
 _CAMEL_CASE = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _IN_PERCENT = lazy_pattern(r"[\s_(]*(?:%|(?<=[\s_(])(?:pct|percent))\)?$", re.IGNORECASE)
 """`Win Rate%`, `success_rate_pct`: the unit of the number."""
@@ -148,7 +150,8 @@ def _best_guess(tag: str) -> tuple[int, _Guess] | None:
     path = _OTHER_WORD.sub("", _MEAN_WINDOW.sub("", text.lower()))
     apart = _CAMEL_CASE.sub("_", text).lower()
     whole = _LAST_NUMBER.sub("", path)
-    for each in dict.fromkeys((path, whole, apart, apart.removesuffix("_average"))):
+    plain = _DOT.sub("_", apart.removesuffix("_average"))
+    for each in dict.fromkeys((path, whole, apart, plain)):
         for number, guess in enumerate(_guesses()):
             if match := guess.expression.search(each):
                 parameter = match.groupdict().get("f", "")

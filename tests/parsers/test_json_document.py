@@ -69,6 +69,13 @@ def test_rows_have_their_own_steps(document: object) -> None:
     assert found.values("train/kl") == [0.01 * n for n in range(1, 31)]
 
 
+def test_rows_may_lie_deeper_in_an_object() -> None:
+    """Their names do not say where, as those of a list at the top do not."""
+    found = read({"config": {"lr": 3e-4}, "metrics": {"train": ROWS}})
+    assert found.steps("train/reward") == [row["step"] for row in ROWS]
+    assert found.config == {"lr": 3e-4}
+
+
 def test_settings_stand_beside_the_rows() -> None:
     """What is no list is a setting."""
     assert read({"config": {"lr": 3e-4}, "env": "CartPole-v1", "history": ROWS}).config == {
@@ -440,6 +447,14 @@ def test_such_files_are_found_in_directories(name: str) -> None:
     assert not isinstance(found, bool | None)
     assert found.name == "json-document"
     assert detect_format("generation_config.json", json.dumps(ROWS).encode()) is False
+
+
+def test_a_short_document_may_have_the_name_of_json_lines() -> None:
+    """Settings that stand alone in a line may have records below them; one with rows has not."""
+    document = json.dumps({"config": {"lr": 3e-4}, "history": ROWS[:3]}).encode()
+    found = detect_format("metrics.json", document)
+    assert isinstance(found, Format) and found.name == "json-document"
+    assert detect_format("metrics.json", b'{"config": {"lr": 3e-4}}\n') is None
 
 
 ALGORITHMS = [

@@ -38,6 +38,7 @@ _LEADING_WORD = lazy_pattern(
 )
 """`EnvName: CartPole-v1 seed: 0 steps: 12k score: 21.5`: a word under a name, before numbers."""
 _FEWEST_PAIRS_BEFORE_WORDS = 2
+_FEWEST_ASSIGNMENTS = 3
 _FINISHED = lazy_pattern(
     r"^(?:(?:completed|done|ended|finished|over)[.!]?(?: with)? "
     r"|(?i:(?:starting|beginning) (?=(?:training )?(?:iteration|epoch|episode|update)$))"
@@ -81,6 +82,14 @@ def parse_field(text: str) -> list[Pair] | None:
             return found if _are_written_out(found) and not is_sentence else None
         found.append(pair)
         position = skip_separators(text, match.end())
+    return _without_words(found, text)
+
+
+def _without_words(found: list[Pair], text: str) -> list[Pair]:
+    """Without the words before the first of many assignments: `info update step=12 kl=0.01`."""
+    name = found[0].key.rpartition(" ")[2] if len(found) >= _FEWEST_ASSIGNMENTS else ""
+    if name and axis_of(found[0]) is None and metric_names.step_axis(name) and f"{name}=" in text:
+        found[0] = found[0]._replace(key=name)
     return found
 
 

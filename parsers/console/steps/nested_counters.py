@@ -136,7 +136,7 @@ class NestedCounters:
         if name not in self._newest:
             if rises and found.axis in _ROW_AXES:
                 self._open[name] = _length_of(found)
-        elif self._begins_anew(name, step, found):
+        elif self._begins_anew(name, step, found) or (rises and self._ends_again(name, found)):
             is_given = found.axis == axis and name not in self._open
             may_hide = _may_hide(found.axis, rises) and not is_given
             self._begin_lap(name, step, rises, may_hide=may_hide, may_begin=may_begin)
@@ -185,6 +185,11 @@ class NestedCounters:
         if step == last and name in self._open:  # a lap of a single number
             return step == self._first[name] and len(dict(_counters_in(found))) == 1
         return step < last and step <= max(self._first[name], last // _START_SHARE)
+
+    def _ends_again(self, name: str, found: ConsoleRecord) -> bool:
+        """Whether it is at its end, as in the record before: `Epoch 3/60 - Step 100/100`."""
+        last = self._newest[name] - self._before.get(name, 0)
+        return found.step == last == found.config.get(TOTAL_SETTINGS[found.axis])
 
     def _begin_lap(
         self, name: str, step: int, rises: dict[str, int], *, may_hide: bool, may_begin: bool

@@ -73,7 +73,7 @@ def read_document(document: object) -> Batch:
 def _tables_of(document: object) -> list[list[JsonRow]]:
     """The list of rows, or those that an object holds, the longest first.
 
-    Lists of one metric's values, each at its step, may lie deeper in it.
+    Lists of one metric's values, or of rows, each at its step, may lie deeper in it.
     """
     named = {"": document} if isinstance(document, list) else {}
     named = document if isinstance(document, dict) else named
@@ -86,8 +86,15 @@ def _tables_of(document: object) -> list[list[JsonRow]]:
     }
     for name, value in flatten(_measured(named)):
         if name not in named and isinstance(value, list):
-            found[name] = values_of(name, value)
+            found[name] = values_of(name, value) or _stepped_rows(name, value)
     return sorted(filter(None, found.values()), key=len, reverse=True)
+
+
+def _stepped_rows(name: str, value: Sequence[object]) -> list[JsonRow]:
+    """The rows of a list of nothing else, of which each says its step and a metric."""
+    rows = [_row_of(name, row) for row in value if isinstance(row, dict)]
+    are_rows = len(rows) == len(value) and all(any(map(is_axis, row)) for row in rows)
+    return rows if are_rows and any(map(metric_names.is_metric, _measured_tags(rows))) else []
 
 
 def _row_of(table: str, row: Mapping[str, object]) -> JsonRow:

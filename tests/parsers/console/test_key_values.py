@@ -73,6 +73,7 @@ def test_a_mean_over_no_episode_is_no_reward(reward: str) -> None:
         ("global_step=1476, episodic_return=[25.]", 1476, {"episodic_return": 25.0}),
         ("global_step=1476, episode_reward=21.0", 1476, {"episode_reward": 21.0}),
         ("Env: CartPole-v1 step: 5k score: -8", 5000, {"score": -8.0}),
+        ("info policy update step=12 reward=9.5 kl=0.01", 12, {"reward": 9.5, "kl": 0.01}),
         ("# of episode :20, avg score : 9.5", 20, {"avg score": 9.5}),
         ("T = 5000 / 50000 | Avg. reward: 9.5 | Avg. Q: 0.5", 5000, {"Avg. reward": 9.5}),
         ("step: 5 | loss: tensor(0.5, device='cuda:0')", 5, {"loss": 0.5}),

@@ -51,6 +51,13 @@ def test_the_total_is_that_of_the_outer_counter() -> None:
     assert found.config["total_iterations"] == 7
 
 
+def test_a_step_that_is_said_at_the_end_of_each_epoch_counts_on() -> None:
+    """Only the last line of a progress bar is kept, so the step within an epoch never falls."""
+    found = read(*(f"Epoch: {n}/60 - Step: 100/100 - Avg. Reward: {n}.5" for n in range(1, 9)))
+    assert found.steps("Avg. Reward") == [100 * n for n in range(1, 9)]
+    assert found.values("Avg. Reward") == [n + 0.5 for n in range(1, 9)]
+
+
 @pytest.mark.parametrize("most", [4, 20])
 def test_an_inner_counter_that_came_first_counts_on(most: int) -> None:
     """`Epoch 1/20` to `20/20` and then `Game 1`: the steps that were said stay as they are."""
