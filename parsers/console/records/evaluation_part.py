@@ -24,12 +24,13 @@ _TRAINING = lazy_pattern(
 )
 """`------ TRAINING ------`; `Training configuration 2/12: ...` is that of several."""
 _LABEL = lazy_pattern(
-    r"\W{0,8}(?:eval(?:uat(?:ion|ing|e|or))?|test(?:ing)?|val(?:id(?:ation)?)?|absolute(?= - ))"
+    r"\W{0,8}(?:eval(?:uat(?:ion|ing|e))?|test(?:ing)?|val(?:id(?:ation)?)?"
+    r"|(?:evaluator|absolute)(?= - ))"
     r"(?:\s?[\]):|]\W{0,8}|\s?\.{3}\s{0,8}|\s{1,8}[-–—]{1,2}\s{1,8}"
     r"|\s{1,8}(?=(?:episode|ep|step|iteration|iter|epoch|update)\b))",
     re.IGNORECASE,
 )
-"""`ABSOLUTE - ` stands before the last evaluation of Mava and Stoix."""
+"""`EVALUATOR - ` and, before the last evaluation, `ABSOLUTE - ` are of Mava and Stoix."""
 _LONE_REWARD = lazy_pattern(
     rf"([A-Za-z]\w{{0,20}}(?: [A-Za-z]\w{{0,20}}){{0,2}}) ({NUMBER_PATTERN})\s*"
 )

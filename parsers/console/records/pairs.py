@@ -34,9 +34,11 @@ _SEPARATORS = lazy_pattern(rf"[\s,;:|\[\](){{}}<>\-–—=*#•·.!{_DECORATION}
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6}
 """`Step 10K | reward 20.5`."""
 _LEADING_WORD = lazy_pattern(
-    r"[A-Za-z]\w{0,30} ?[:=] {0,3}[A-Za-z][\w.\-]{0,60}\s{1,3}+(?=[A-Za-z]\w{0,30} ?[:=])"
+    r"[A-Za-z]\w{0,30} ?[:=] {0,3}[A-Za-z][\w.\-]{0,60}\s{1,3}+"
+    r"(?=[A-Za-z]\w{0,30} ?[:=] {0,3}[\w.+\-%]{1,30} {1,3}[A-Za-z]\w{0,30} ?[:=])"
 )
-"""`EnvName: CartPole-v1 seed: 0 steps: 12k score: 21.5`: a word under a name, before numbers."""
+"""`EnvName: CartPole-v1 seed: 0 steps: 12k score: 21.5`: a word under a name, before several
+numbers."""
 _FEWEST_PAIRS_BEFORE_WORDS = 2
 _FEWEST_ASSIGNMENTS = 3
 _FINISHED = lazy_pattern(
