@@ -404,7 +404,7 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("evaluation/return-average", "eval_reward_mean"),
         ("eval_R_avg", "eval_reward_mean"),
         ("train_R_max", "reward_max"),
-        ("Episode #", "episode"),
+        *((tag, "episode") for tag in ("Episode #", "i_episode", "Global Episode")),
         ("ep_reward_ma100", "reward_mean"),
         ("score_last_100", "reward_mean"),
         ("100rew", "reward_mean"),

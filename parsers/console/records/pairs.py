@@ -139,7 +139,7 @@ def _is_count(name: str) -> bool:
 
 def _clean_name(key: str) -> str:
     """A name without surrounding punctuation; brackets inside it are kept."""
-    name = _FINISHED.sub("", " ".join(key.split()).strip("()#-. "))
+    name = _FINISHED.sub("", " ".join(key.split()).strip("()#-. ")).removesuffix(" is")
     if ("(" in name) != (")" in name):
         return f"{name})" if "(" in name else f"({name}"
     return name

@@ -106,6 +106,7 @@ _STEP_WORDS = {
     "evaluateepisode": "episode",
     "trainingepisode": "episode",
     "currentepisode": "episode",
+    "globalepisode": "episode",
     "updateid": "iteration",
     "episodeid": "episode",
     **dict.fromkeys(

@@ -74,6 +74,8 @@ def test_a_mean_over_no_episode_is_no_reward(reward: str) -> None:
         ("global_step=1476, episode_reward=21.0", 1476, {"episode_reward": 21.0}),
         ("Env: CartPole-v1 step: 5k score: -8", 5000, {"score": -8.0}),
         ("info policy update step=12 reward=9.5 kl=0.01", 12, {"reward": 9.5, "kl": 0.01}),
+        ("Global Episode: 12 | Worker 0 | Total Reward: 9.5", 12, {"Total Reward": 9.5}),
+        ("epoch is: 12, eval success rate is: 0.5", 12, {"eval success rate": 0.5}),
         ("# of episode :20, avg score : 9.5", 20, {"avg score": 9.5}),
         ("T = 5000 / 50000 | Avg. reward: 9.5 | Avg. Q: 0.5", 5000, {"Avg. reward": 9.5}),
         ("step: 5 | loss: tensor(0.5, device='cuda:0')", 5, {"loss": 0.5}),
