@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,15 @@ def test_a_training_that_is_complete_stays_so(tmp_path: Path) -> None:
     logs.write(logs.table, table(90), 3600.0)
     logs.write(logs.console, console(60, "Training complete!\n"), 0.0)
     assert run_status(logs.read(), DIED_AT + 7200.0).state is State.FINISHED
+
+
+def test_what_failed_before_a_training_finished_is_no_death(tmp_path: Path) -> None:
+    """A plot at the end, say: the console's last word is that the training is complete."""
+    failed = 'Traceback (most recent call last):\n  File "a.py", line 1\nOSError: no such file\n'
+    log = tmp_path / "train.log"
+    log.write_text(console(60, f"{failed}Training complete!\n"))
+    session = Session(Settings())
+    read_to_end(Follower([log], clock=ManualClock()), session)
+    (run,) = session.runs.values()
+    assert run_status(run, time.time()).state is State.FINISHED
+    assert "crashed" not in {each.rule for each in run.findings if each.cleared is None}

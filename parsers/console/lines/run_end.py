@@ -37,6 +37,8 @@ _FINISHED_LINE = lazy_pattern(
 )
 _LOGGED_ERROR, _AFTER_LOGGED = "--- Logging error ---", "Call stack:"
 """What Python prints before and after the tracebacks of a log call that failed, and goes on."""
+_OF_THREAD = "Exception in thread "
+"""Before the traceback of a thread, such as that of a progress bar, without which the run goes on."""
 MAX_END_LINE_CHARS = 4096
 
 
@@ -51,8 +53,8 @@ class RunEndDetector:
     def __init__(self) -> None:
         self.in_traceback = False
         self._is_cancelled = False
-        self._is_survived = False
-        """Whether tracebacks are those of a failed log call."""
+        self._is_survived = self._is_of_thread = False
+        """Whether tracebacks are those of a failed log call, or the next one is a thread's."""
 
     def read_line(self, text: str, is_record: bool = False) -> RunEnd | None:
         """The end that this line completes; a record can only be a regular end.
@@ -74,6 +76,7 @@ class RunEndDetector:
             return self._finished(text)
         if text.startswith((_LOGGED_ERROR, _AFTER_LOGGED)):
             self._is_survived = text.startswith(_LOGGED_ERROR)
+        self._is_of_thread |= text.startswith(_OF_THREAD)
         if "Traceback" in text and _TRACEBACK_START.match(text):
             self.in_traceback = True
             return None
@@ -98,5 +101,6 @@ class RunEndDetector:
         self.in_traceback = False
         words = text.strip()[:MAX_END_LINE_CHARS]
         if _ERROR_LINE.fullmatch(words):
-            return None if self._is_survived else end_of_traceback(words)
+            is_survived, self._is_of_thread = self._is_survived or self._is_of_thread, False
+            return None if is_survived else end_of_traceback(words)
         return self._read_end(text, is_record=False)

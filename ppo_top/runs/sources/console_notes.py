@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from operator import itemgetter
 
-from ppo_top.model import Series
+from ppo_top.model import Series, State
 from ppo_top.rules.console_text import (
     DEATH,
     LAST_WORDS,
@@ -30,14 +30,18 @@ GatheredNotes = tuple[list[ConsoleNote], list[ConsoleNote]]
 def gather_notes(sources: Collection[SourceState], clock: Sequence[Series]) -> GatheredNotes:
     """Console evidence by step and by row count; without any steps it belongs to the end.
 
-    Last of all comes how a process died, which tells of it where its console has no evidence.
+    Last of all comes how a process died, which tells of it where its console has no evidence. What
+    ended one job of several in a console is not the end of one that says it has finished.
     """
     by_step: list[ConsoleNote] = []
     by_rank: list[ConsoleNote] = []
     died = deaths(sources)
     for source in sorted(sources, key=lambda each: each.key):
         steps = _foreign_steps(source, clock)
+        finished = source.ended is not None and source.ended.state is State.FINISHED
         for line, found in source.evidence:
+            if finished and found.kind in LAST_WORDS:
+                continue
             text = without_worker(line.text)
             if line.step is None:
                 at_end = not source.points or (source in died and found.kind in LAST_WORDS)

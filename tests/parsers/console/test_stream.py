@@ -190,6 +190,14 @@ def test_a_log_call_that_failed_stops_nothing() -> None:
     assert ended is not None and ended.state is State.DIED
 
 
+def test_a_thread_that_failed_stops_nothing() -> None:
+    """As that of an old tqdm, which went on without it; the traceback of the run still counts."""
+    failed = b"Exception in thread Thread-6:\n" + TRACEBACK
+    assert parse_every_way(ConsoleParser, LINE + b"\n" + failed).ended is None
+    ended = parse_every_way(ConsoleParser, LINE + b"\n" + failed + TRACEBACK).ended
+    assert ended is not None and ended.state is State.DIED
+
+
 def test_half_a_traceback_is_none_yet() -> None:
     """As long as the error's line has not come, nothing is said."""
     half = TRACEBACK[: TRACEBACK.index(b"ValueError")]
