@@ -38,7 +38,7 @@ _FINISHED_LINE = lazy_pattern(
 _LOGGED_ERROR, _AFTER_LOGGED = "--- Logging error ---", "Call stack:"
 """What Python prints before and after the tracebacks of a log call that failed, and goes on."""
 _OF_THREAD = "Exception in thread "
-"""Before the traceback of a thread, such as that of a progress bar, without which the run goes on."""
+"""Before the traceback of a thread, such as a progress bar's, without which the run goes on."""
 MAX_END_LINE_CHARS = 4096
 
 
