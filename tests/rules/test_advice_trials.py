@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from benchmarks.diagnosis import accuracy_document
-from corpus.advice_trials import advised_options, chosen_runs, regained
+from corpus.advice_trials import (
+    TRIALS_FILE,
+    advised_options,
+    chosen_runs,
+    first_advice,
+    regained,
+)
+from corpus.table import CORPUS_RUNS
 from ppo_top.catalogue.causes import known_causes
 
 
@@ -124,3 +132,9 @@ def test_the_document_lists_every_trial() -> None:
     assert "Regained: 1/2 (50 %" in text
     assert "| a-s1 | raise gamma to 0.99 | gamma 0.99 | -90, -5; 0 | yes |" in text
     assert "| b-s1 | none: not found | - | -95, -; 0 | no |" in text
+
+
+def test_what_was_tried_is_what_is_advised() -> None:
+    """Else the trials have to be made anew: `python -m corpus.advice_trials`."""
+    tried = {each["run"]: each["advice"] for each in json.loads(TRIALS_FILE.read_text())}
+    assert {run: first_advice(CORPUS_RUNS / run)[0] for run in tried} == tried

@@ -87,7 +87,9 @@ def test_the_tables_name_what_there_is() -> None:
     assert causes.texts.keys() == counts.reports.keys() == FAULTS_BY_CAUSE.keys()
     rules_found = {RULE_PREFIX + rule for rule in BY_ID}
     facts = {*causes.proofs, *(fact for _, fact in causes.vetoes)}
-    facts |= {text.when for text in causes.harmless.values()}.union(*causes.witnesses.values())
+    conditions = [text.when.split(" & ") for text in causes.harmless.values()]
+    facts |= {fact.removeprefix("not ") for each in conditions for fact in each}
+    facts |= facts.union(*causes.witnesses.values())
     assert {*causes.firsts, *causes.harmless} <= BY_ID.keys()
     assert facts <= FACTS.keys() | rules_found
     named = {*causes.proofs.values(), *(cause for cause, _ in causes.vetoes), *causes.witnesses}
@@ -218,6 +220,10 @@ def test_an_unknown_symptom_changes_nothing() -> None:
          {"entropy": after(20, -0.0103, -1.0)}),
         ("entropy below a fifth of its start", {"entropy": lambda i: 1.0 if i < 20 else 0.19},
          {"entropy": lambda i: 1.0 if i < 20 else 0.21}),
+        ("entropy lost at once", {"entropy": lambda i: 1.0 if i < 7 else 0.097},
+         {"entropy": lambda i: 1.0 if i < 7 else 0.103}),
+        ("entropy lost at once", {"entropy": lambda i: 1.0 if i < 7 else 0.05},
+         {"entropy": lambda i: 1.0 if i < 8 else 0.05}),
         ("entropy or std above its start", {"entropy": lambda i: 1.0 if i < 20 else 1.11},
          {"entropy": lambda i: 1.0 if i < 20 else 1.09}),
         ("entropy unmoved", {"entropy": lambda i: 1.0 - 0.001 * i},
@@ -484,6 +490,17 @@ def test_where_one_cause_is_far_likelier_no_look_is_needed() -> None:
     assert (texts[0].cause, look) == ("constant reward", "")
 
 
+@pytest.mark.parametrize(("odds", "first"), [(1.08, "step too large"), (1.12, "sign")])
+def test_of_equally_likely_causes_a_setting_to_try_comes_first(
+    odds: float, first: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It costs less than to look for a wrong sign in the code."""
+    scores = {"sign": 0.0, "observations or environment": -0.01, "step too large": -math.log(odds)}
+    monkeypatch.setattr("ppo_top.rules.advice.causes.cause_scores", lambda *_: scores)
+    (found, *_), _ = likely_causes(judged(CTRL_COLUMNS).run, "reward-wrong-way")
+    assert found.cause == first
+
+
 def test_what_a_rule_measures_is_the_first_cause_of_it() -> None:
     """A KL that is too high is that of large steps, whatever else may have led there."""
     rises: DrawnColumns = {"reward_mean": lambda i: 18.0 * i - 1300.0, "clip_fraction": 0.33}
@@ -554,17 +571,21 @@ CONVERGED = "converged: the policy is certain of what it has learned"
 
 
 @pytest.mark.parametrize(
-    ("after", "rate", "converged"),
-    [(30.0, 3e-4, True), (-30.0, 3e-4, False), (30.0, 0.5, False)],
-    ids=["gained", "lost", "a setting proves another cause"],
-)
+    ("after", "rate", "kept", "converged"),
+    [(30.0, 3e-4, 0.9, True), (-30.0, 3e-4, 0.9, False), (30.0, 0.5, 0.9, False),
+     (30.0, 3e-4, 0.6, False)],
+    ids=["gained", "lost", "a setting proves another cause", "at once"],
+)  # fmt: skip
 def test_a_policy_that_is_certain_of_a_better_way_has_converged(
-    after: float, rate: float, converged: bool
+    after: float, rate: float, kept: float, converged: bool
 ) -> None:
-    """Beside what may be wrong: entropy that is gone is the price of a gain that was kept."""
+    """Beside what may be wrong: entropy that is gone is the price of a gain that was kept.
+
+    Nobody learns as much within eight updates.
+    """
     columns: DrawnColumns = {
         **CTRL_COLUMNS,
-        "entropy": lambda i: 1.3 * 0.9**i,
+        "entropy": lambda i: 1.3 * kept**i,
         "reward_mean": lambda i: 20.0 + after * min(1.0, i / 15) + jitter(i, 2.0),
         "lr": rate,
     }

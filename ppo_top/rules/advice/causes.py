@@ -31,6 +31,10 @@ MOST_CAUSES = 3
 CLOSE_ODDS = 20.0
 """Where the next cause is at most this many times less likely, a look tells them apart."""
 
+TIED_ODDS = 1.1
+"""Causes are as likely as each other where their odds differ by no more than they may by the chance
+of what was counted."""
+
 UNSEEN_REPORTS = 3.0
 """What a few reports on a cause happened to show counts less; the number that ranked causes best
 for runs in environments that had been left out of the counts (of 1, 2, 3 and 5)."""
@@ -110,7 +114,7 @@ def likely_causes(run: JudgedRun, rule: str) -> tuple[list[CauseText], str]:
     """
     symptoms = symptoms_of(run)
     scores = cause_scores(symptoms, run.family)
-    first = _first_named(scores, symptoms, rule)
+    first = _first_named(scores, symptoms, rule, run.family)
     scores = {first: max(scores.values())} | {
         each: scores[each] for each in scores if each != first
     }
@@ -118,7 +122,7 @@ def likely_causes(run: JudgedRun, rule: str) -> tuple[list[CauseText], str]:
     texts = [cause_text(cause, symptoms, run.family) for cause in ranked]
     harmless = known_causes().harmless.get(rule)
     proven = any(symptoms.get(fact) for fact in known_causes().proofs)
-    if harmless is not None and symptoms.get(harmless.when) and not proven:
+    if harmless is not None and _holds(harmless.when, symptoms) and not proven:
         texts = [harmless, *texts][:MOST_CAUSES]
     close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)
     looks = (text.look for text in texts[:2] if text.look)
@@ -130,21 +134,40 @@ def excuse_is_over(run: JudgedRun, finding: Finding) -> bool:
     harmless = known_causes().harmless.get(finding.rule)
     if harmless is None or harmless.sentence not in finding.causes:
         return False
-    return not symptoms_of(run).get(harmless.when)
+    return not _holds(harmless.when, symptoms_of(run))
 
 
-def _first_named(scores: Mapping[str, float], symptoms: Mapping[str, bool], rule: str) -> str:
+def _holds(condition: str, symptoms: Mapping[str, bool]) -> bool:
+    """Whether what a condition names holds: `this fact & not that one`."""
+    return all(
+        bool(symptoms.get(fact.removeprefix("not "))) is not fact.startswith("not ")
+        for fact in condition.split(" & ")
+    )
+
+
+def _first_named(
+    scores: Mapping[str, float], symptoms: Mapping[str, bool], rule: str, family: str
+) -> str:
     """What the rule measures, or the likeliest cause; no setting that nobody saw changed.
 
-    Labelled runs were given each fault as often as another; people leave such a setting alone.
+    Labelled runs were given each fault as often as another; people leave such a setting alone. Of
+    causes that are as likely, the first whose remedy gives a value to try: to change a setting
+    costs less than to look for what is wrong in the code.
     """
-    causes, (likeliest, *others) = known_causes(), scores
+    causes = known_causes()
     measured = causes.firsts.get(rule, "")
     if measured in scores:
         return measured
-    needed = causes.witnesses.get(likeliest, frozenset())
-    seen = not needed or any(symptoms.get(fact) for fact in needed)
-    return likeliest if seen or not others else others[0]
+    seen = [each for each in scores if _is_witnessed(each, symptoms)] or [*scores]
+    tied = [each for each in seen if scores[seen[0]] - scores[each] <= math.log(TIED_ODDS)]
+    remedies = ((each, cause_text(each, symptoms, family).remedies[0]) for each in tied)
+    return next((each for each, remedy in remedies if any(map(str.isdigit, remedy))), seen[0])
+
+
+def _is_witnessed(cause: str, symptoms: Mapping[str, bool]) -> bool:
+    """Whether a fact shows that somebody changed the setting that is this cause, if it is one."""
+    needed = known_causes().witnesses.get(cause, frozenset())
+    return not needed or any(symptoms.get(fact) for fact in needed)
 
 
 def cause_text(cause: str, symptoms: Mapping[str, bool], family: str) -> CauseText:

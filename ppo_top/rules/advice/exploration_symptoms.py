@@ -15,6 +15,8 @@ LIMITS: Mapping[str, float] = {
     "entropy_least": 0.001,  # nats
     "entropy_low": 0.2,
     "entropy_gone": 0.01,
+    "entropy_lost": 0.1,
+    "lost_values": 8,
     "std_times": 1.5,
     "coefficient": 5.0,
     "epsilon": 0.5,
@@ -40,6 +42,15 @@ def entropy_gone(run: JudgedRun) -> bool | None:
     if history is None or history.first[0] == 0.0:
         return None
     return abs(history.last) < LIMITS["entropy_gone"] * abs(history.first[0])
+
+
+def entropy_lost_at_once(run: JudgedRun) -> bool | None:
+    """Entropy has fallen to a tenth within the first updates: too few to have learned so much."""
+    history = run.histories.get("entropy")
+    if history is None or history.first[0] <= 0.0:
+        return None
+    lowest = min(history.first[: int(LIMITS["lost_values"])])
+    return lowest < LIMITS["entropy_lost"] * history.first[0]
 
 
 def entropy_fell(run: JudgedRun) -> bool | None:
@@ -142,6 +153,7 @@ EXPLORATION_FACTS: Mapping[str, Fact] = {
     "entropy below a fifth of its start": entropy_low,
     "entropy below a hundredth of its start": entropy_gone,
     "entropy below nine tenths of its start": entropy_fell,
+    "entropy lost at once": entropy_lost_at_once,
     "entropy or std above its start": entropy_rises,
     "entropy unmoved": entropy_at_start,
     "entropy back at its start": back_at_start,
