@@ -30,6 +30,7 @@ from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time, step_and_total
 from ppo_top.parsers.shared.names.counter_names import is_counter
 from ppo_top.parsers.shared.tables.episode_counts import TableStep
+from ppo_top.parsers.shared.tables.rising_counter import counted_steps
 from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_runs import TableRun, TableRuns
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
@@ -276,6 +277,7 @@ def _times_of(rows: Rows, tags: Sequence[str]) -> array[float]:
 _LOGGER_FILE_NAMES = lazy_pattern(r"^(?:progress|result)\.json$")
 _FOREIGN_KEYS = frozenset({"kind", "tag", "prompt", "messages", "completion", "chosen"})
 """Keys of data sets, of formats with their own parser, and of lists of single points."""
+_ROWS_LOOKED_AT = 16
 _SAMPLE_KEYS = ({"input", "output"}, {"traj_idx"})
 """Keys of samples with their scores, of which verl and tinker-cookbook write a file each step."""
 
@@ -308,11 +310,21 @@ def _metrics_follow(start: bytes, first: dict[str, object], size: int) -> bool |
     """Whether metrics follow another object; settings may come before the first of them."""
     if _is_foreign(first):
         return False
-    others = map(parse_object, start.split(b"\n")[1:-1])
-    if any(isinstance(each, dict) and looks_like_metrics(each) for each in others):
+    read = map(parse_object, start.split(b"\n")[1:-1])
+    others = [each for each in read if isinstance(each, dict)]
+    if any(map(looks_like_metrics, others)) or _rows_count([first, *others]):
         return True
     settings = any(metric_names.is_setting(tag.rpartition("/")[2]) for tag, _ in flatten(first))
     return None if settings and size < HEAD_BYTES else False
+
+
+def _rows_count(rows: Sequence[dict[str, object]]) -> bool:
+    """Whether objects with a metric count by numbers whose name alone does not tell: `steps`."""
+    few = [
+        {tag: number_of(tag, value) for tag, value in flatten(row)}
+        for row in rows[:_ROWS_LOOKED_AT]
+    ]
+    return any(map(metric_names.is_metric, few[-1])) and bool(counted_steps(few))
 
 
 def _is_foreign(found: dict[str, object]) -> bool:

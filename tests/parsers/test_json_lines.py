@@ -18,7 +18,7 @@ from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.model import Batch, State
 from ppo_top.parsers import detect_format, json_lines
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.json_lines import FORMAT, JsonLinesParser
+from ppo_top.parsers.json_lines import FORMAT, JsonLinesParser, claims
 from tests.support.parser_harness import parse_every_way
 
 HERE = Path(__file__).parents[2]
@@ -368,3 +368,16 @@ def test_settings_may_stand_in_each_record() -> None:
     line = b'{"step": 7, "loss": 0.5, "args": {"lr": 0.1}}\n'
     found = parse_every_way(JsonLinesParser, line)
     assert (list(found.points), found.config) == (["step", "loss"], {"lr": 0.1})
+
+
+def test_bare_steps_that_rise_evenly_are_those_of_the_training() -> None:
+    """As a callback of SB3 writes them: `steps` alone might be the length of an episode."""
+    text = "".join(
+        f'{{"ts": {1786424574 + n}, "steps": {2048 * n}, "ep_rew": {n / 10}, "ep_len": 15.7}}\n'
+        for n in range(1, 21)
+    ).encode()
+    assert claims("training_log.jsonl", text)
+    found = parse_every_way(JsonLinesParser, text)
+    assert found.steps("ep_rew") == [2048 * n for n in range(1, 21)]
+    lengths = "".join(f'{{"steps": {7 * n % 50}, "reward": {n}.5}}\n' for n in range(1, 21))
+    assert not claims("training_log.jsonl", lengths.encode())
