@@ -159,6 +159,8 @@ _DOWNLOAD_START = lazy_pattern(
     rb"\[\s*+\[\s*+\d{10}(?:\.\d++)?\s*+,\s*+\d{1,15}\s*+,\s*+\"?-?(?:[\d.]|NaN|Inf)"
 )
 _TRAINING_NAME = lazy_pattern(r"(?:^|[_-])(?:history|metrics|training)", re.IGNORECASE)
+_GYM_STATISTICS_NAME = lazy_pattern(r"^openaigym\.episode_batch\.")
+"""Of gym's own monitor, until 0.22: lists of all episodes, the times first."""
 _REWARDS_NAME = lazy_pattern(r"(?:^|[_-])rewards?(?:[_-]|\.|$)", re.IGNORECASE)
 """Rows in such a file need no step: they are counted."""
 _LONG_LIST = lazy_pattern(rb"\[\s*+(?:[-+\d.eE]++,\s*+){5}")
@@ -183,9 +185,10 @@ def claims(name: str, head: bytes) -> bool | None:
     curves = [
         match[1].decode("utf-8", "replace") for match in json_trainings.CURVE_START.finditer(start)
     ]
-    if any(map(metric_names.is_metric, curves)) or (
-        curves and _TRAINING_NAME.search(name) and _LONG_LIST.search(start)
-    ):
+    is_named = _TRAINING_NAME.search(name) and _LONG_LIST.search(start)
+    if any(map(metric_names.is_metric, curves)) or (curves and is_named):
+        return True
+    if _GYM_STATISTICS_NAME.search(name):
         return True
     rows = _ROWS_START.match(start)
     keys = [match[1].decode("utf-8", "replace") for match in _KEY.finditer(start)] if rows else []

@@ -630,3 +630,18 @@ def test_a_long_list_may_be_called_metrics_of_a_training(tmp_path: Path) -> None
     assert detect_format(path.name, path.read_bytes()[:4096]) is FORMAT
     assert poll(JsonDocumentStore(path)).values("training_metrics_mlp") == numbers
     assert not claims(path.name, b"[1, 2, 3]")
+
+
+def test_gym_wrote_the_lists_of_its_episodes_behind_their_times(tmp_path: Path) -> None:
+    """As `StatsRecorder` of gym until 0.22 does: the head of a long one holds nothing but times."""
+    path = tmp_path / "openaigym.episode_batch.0.27152.stats.json"
+    statistics = {
+        "initial_reset_timestamp": 1633158148.5,
+        "timestamps": [1633158149.5 + n for n in range(600)],
+        "episode_lengths": [500 + n for n in range(600)],
+        "episode_rewards": [n / 2 for n in range(600)],
+        "episode_types": ["t"] * 601,
+    }
+    write(path, statistics, moment=1)
+    assert detect_format(path.name, path.read_bytes()[:4096]) == FORMAT
+    assert poll(JsonDocumentStore(path)).values("episode_rewards") == statistics["episode_rewards"]
