@@ -112,7 +112,7 @@ class Unwrapper:
         """The line's text, process and time."""
         head = text[:1]
         if head == "`":
-            text = text.lstrip("`")  # of Markdown's code, which began in the midst of a line
+            text = text.strip("`")  # of Markdown's code, which may begin in the midst of a line
             head = text[:1]
         if head == " " and _CLOCK.match(text, 1):  # as Megatron-LM prints it
             text = text[1:]

@@ -202,6 +202,14 @@ TRAINER_LINES = (
         {"reward": "Average Reward"},
     ),
     TrainerLine(
+        " Evaluation Episodes, Epoch ",
+        lazy_pattern(
+            r"^Average Reward over \d{1,9} Evaluation Episodes, Epoch (?P<step>\d{1,15}): "
+            rf"(?P<mean>{_NUMBER}), (?P<collision>{_NUMBER})$"
+        ),
+        {"mean": "eval/mean_reward", "collision": "eval/collision_rate"},
+    ),
+    TrainerLine(
         ": policy_step=",
         lazy_pattern(
             rf"^Rank-\d{{1,6}}: policy_step=(?P<step>\d{{1,15}}), "

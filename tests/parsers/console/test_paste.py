@@ -47,6 +47,12 @@ def test_what_stands_before_each_line(prefix: str) -> None:
     assert found.values_by_step() == PLAIN.values_by_step()
 
 
+def test_each_line_may_be_code() -> None:
+    """A line of Markdown that was copied with its marks."""
+    found = read([f"`Frame {2560 * n}. reward: {n}.25`" for n in range(1, 8)])
+    assert found.values_by_step()["reward"] == [(2560 * n, n + 0.25) for n in range(1, 8)]
+
+
 @pytest.mark.parametrize("form", ["'reward': {}.25", "'reward': '{}.25'", "'reward': {}.25, "])
 def test_items_that_grep_has_left(form: str) -> None:
     """`grep -o "'reward': [^,]*" train.log`: one a line, without brackets."""

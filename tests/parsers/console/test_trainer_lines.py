@@ -102,6 +102,19 @@ def test_lines_of_a_popular_collection() -> None:
     }
 
 
+def test_evaluations_of_a_robot_that_navigates() -> None:
+    """DRL-robot-navigation prints nothing else than these: the reward, and how many collided."""
+    dots = "." * 46
+    got = read(
+        f"{dots}\nAverage Reward over 10 Evaluation Episodes, Epoch 61: -86.200000, 0.900000\n"
+        f"{dots}\n{dots}\nAverage Reward over 10 Evaluation Episodes, Epoch 62: 21.5, 0.0\n{dots}"
+    )
+    assert got.values_by_step() == {
+        "eval/mean_reward": [(61, -86.2), (62, 21.5)],
+        "eval/collision_rate": [(61, 0.9), (62, 0.0)],
+    }
+
+
 @pytest.mark.parametrize("reward", ["21.5", "[21.5]"])
 def test_sheeprl_lines(reward: str) -> None:
     """A line an episode, several at one step (sheeprl/algos/ppo/ppo.py)."""
