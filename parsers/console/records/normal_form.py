@@ -38,6 +38,10 @@ _ACME_LINE = lazy_pattern(
     rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
 )
 """Acme's terminal: several loops print pairs of the same names, `[Learner] Loss = 0.06 | ...`."""
+_ABSOLUTE = lazy_pattern(r"\|([A-Za-z]\w{0,20})\|(?=[=:])")
+"""`|grad|=6.1e-05`, whose signs are no rules between the pairs."""
+_STATE = lazy_pattern(r"(?<=\] )(?:SKIP(?:PED)?|OK|DONE) (?=[a-z]\w{0,30}=)")
+"""`[step 12] SKIP rewards=[1, 1]`: a group that teaches nothing has its rewards as well."""
 _TABBED_SEPARATOR = lazy_pattern(r"([:=])[ \t]{1,16}+(?=[-+.\w])")
 _LEADING_STEP = lazy_pattern(r"^\s{0,16}+(\d{1,15}/\d{1,15}): (?=[A-Za-z])")
 """keras-rl starts its lines with the step: `1024/50000: episode: 12, ...`."""
@@ -63,7 +67,7 @@ _MEAN_REMARK = lazy_pattern(
 """What is averaged: `Mean reward (last 100 episodes): 195.2`."""
 _NUMBER_LIST = lazy_pattern(
     rf"[A-Za-z]\w{{0,30}}(?: \w{{1,30}}){{0,3}}[ :=]{{1,3}}"
-    rf"\[\s{{0,8}}{NUMBER_PATTERN}(?:,?\s{{1,8}}{NUMBER_PATTERN}){{1,40}}"
+    rf"\[\s{{0,8}}{NUMBER_PATTERN}(?:(?:,?\s{{1,8}}|,){NUMBER_PATTERN}){{1,40}}"
     r",?\s{0,8}(?:\]|$)"
 )
 """`actions [0.1, 0.9]`: several numbers under one name, whose end numpy may print on another line;
@@ -120,7 +124,8 @@ _STARS = lazy_pattern(r"(?i)\b(episode|epoch|iteration|step) \* (\d{1,15}) \* ")
 _HEADING = lazy_pattern(
     r"(?i)^(\W{2,20}(?:episode|epoch|iteration|update|step) #?\d{1,15}"
     r"|(?:episode|epoch|iteration|update|step) #?\d{1,15}(?=[^:]{1,20}:\s*$))"
-    r" (?:statistics|stats|summary|completed?|finished|done|results?|report|metrics)(?=\W{0,20}$)"
+    r" (?:statistics|stats|summary|completed?|finished|done|results?|report|metrics"
+    r"|完成|结束|总结|结果)(?=\W{0,20}$)"
 )
 """`=== Episode 12 Statistics ===` and `Episode 12 Complete:` stand over lines of the episode."""
 _FINISHED_START = lazy_pattern(
@@ -247,6 +252,7 @@ def _replacing(
 
 
 _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("第", languages.count_first),
     ("Epoch", _replacing(_EPOCH_AND_STEP, _steps_of_all_epochs)),
     ("", lambda text: slashed_names.spell_out(unwrap_numbers(text))),
     ("rain", _replacing(_TRAINING_LABEL, "")),
@@ -256,6 +262,8 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     *((3 * sign, _replacing(_RULED_COUNT, _as_heading)) for sign in "-=*#~"),
     ("<--", _replacing(_POINTER, "")),
     ("~", _replacing(_ABOUT, "=")),
+    *((sign, _replacing(_ABSOLUTE, r"\1")) for sign in ("|=", "|:")),
+    ("] ", _replacing(_STATE, "")),
     ("/ ", _replacing(_PADDED_COUNT, r"\1 \2/\3")),
     ("/", _replacing(_LEADING_COUNT, r"iteration \1/\2, ")),
     ("\t", _replacing(_TABBED_SEPARATOR, r"\1 ")),

@@ -42,6 +42,16 @@ STEP_WORDS = {
 }
 """What a step word counts."""
 
+_ORDINAL = re.compile(
+    r"第\s?(\d{1,15})(?:\s?/\s?\d{1,15})?\s?(?:次|个)?(轮次|轮|回合|局|步|迭代|更新|代)(?!数)"
+)
+
+
+def count_first(text: str) -> str:
+    """`第 10 轮, 平均奖励: 21.5` with the count as English names it: `epoch 10, 平均奖励: 21.5`."""
+    return _ORDINAL.sub(lambda found: f"{STEP_WORDS.get(found[2], 'generation')} {found[1]}", text)
+
+
 EPISODE_COUNTS = ("回合数", "完成回合数", "局数")
 """How many episodes were averaged."""
 

@@ -309,3 +309,30 @@ def test_a_line_of_the_training_loss_is_no_header_of_a_table(separator: str) -> 
     """Hugging Face's tables call a column so."""
     found = read(f"Epoch {{n}}{separator}Training Loss: {{n}}.5")
     assert found.values_by_step()["Training Loss"] == [(n, n + 0.5) for n in range(1, 9)]
+
+
+def test_a_list_without_blanks_among_pairs() -> None:
+    """Bars around a name are no rules of a table, and a group that is skipped has its rewards."""
+    found = read(
+        "[step {n:04}] rewards=[0,1] loss=-3.8475 kl=0.5 |scale|=0.0099 |grad|=6.1e-05 lr=0.0{n}\n"
+        "[step {n:04}] SKIP rewards=[1,1] rollout=131s"
+    )
+    assert found.steps("loss") == [*range(1, 9)]
+    assert found.values("grad") == [6.1e-05] * 8
+    assert found.values("rewards_1") == [0.0, 1.0] * 8
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        "第 {step} 轮, 平均奖励: {n}.5, 平均熵: 6.36",
+        "第{step}回合，平均奖励：{n}.5",
+        "第 {step}/200 次迭代 | 平均奖励: {n}.5",
+        "Epoch {step} 完成:\n  训练损失: 0.69\n  平均奖励: {n}.5",
+    ],
+)
+def test_a_count_before_its_word(form: str) -> None:
+    """As Chinese names a round; and a heading that says that one is over."""
+    found = read(form)
+    assert found.steps("平均奖励") == [10 * n for n in range(1, 9)]
+    assert found.values("平均奖励") == [n + 0.5 for n in range(1, 9)]
