@@ -108,6 +108,11 @@ class TagTable:
                 found[key] = TagEntry(tag, concept, tuple(how.split()), note, number)
         return found
 
+    @cached_property
+    def flat_tags(self) -> dict[str, str]:
+        """The tags by their spelling with `_` for `/`, as columns of databases and scripts have."""
+        return {tag.replace("/", "_"): tag for tag in self.entries if "/" in tag}
+
     def normalise_tag(self, tag: str) -> str:
         """A tag as the table spells it, without a tracker's prefix."""
         if self.prefix and tag.startswith(self.prefix):
@@ -119,7 +124,7 @@ class TagTable:
     def find_entry(self, tag: str) -> tuple[TagEntry, str] | None:
         """The line for a tag and the value of its parameter, or None."""
         plain = self.normalise_tag(tag)
-        entry = self.entries.get(plain)
+        entry = self.entries.get(plain) or self.entries.get(self.flat_tags.get(plain, ""))
         if entry is not None:
             return entry, ""
         for pattern, entry in self.patterns():

@@ -26,6 +26,10 @@ class Trainer(NamedTuple):
 UNKNOWN_TRAINER = Trainer("unknown", "unknown trainer", UNKNOWN_FAMILY, "")
 
 
+_FEWEST_FLAT_TAGS = 8
+"""`train_loss` and `train_reward` alone may stand in any script's columns."""
+
+
 def identify(
     tags: Iterable[str], formats: Iterable[str] = (), settings: Iterable[str] = ()
 ) -> Trainer:
@@ -43,6 +47,19 @@ def _identify(marks: frozenset[str]) -> Trainer:
     for table in trainer_tables().values():
         if any(_holds(table, terms, marks) for terms in table.evidence):
             return _trainer_of_table(table, marks)
+    return _identify_flat(marks)
+
+
+def _identify_flat(marks: frozenset[str]) -> Trainer:
+    """The trainer of a log that spells its tags with `_` for `/`: many of them have to be there."""
+    if any("/" in mark for mark in marks):
+        return UNKNOWN_TRAINER
+    for table in trainer_tables().values():
+        proofs = (tuple(term.replace("/", "_") for term in terms) for terms in table.evidence)
+        if any(_holds(table, terms, marks) for terms in proofs):
+            spelt = {table.flat_tags[mark] for mark in marks if mark in table.flat_tags}
+            if len(spelt) >= _FEWEST_FLAT_TAGS:
+                return _trainer_of_table(table, marks | spelt)
     return UNKNOWN_TRAINER
 
 

@@ -6,7 +6,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from ppo_top.catalogue import UNKNOWN_TRAINER, identify, known_trainers, with_algorithm
+from ppo_top.catalogue import (
+    UNKNOWN_TRAINER,
+    identify,
+    known_trainers,
+    meaning,
+    with_algorithm,
+)
 
 TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
 
@@ -255,3 +261,31 @@ def test_what_tags_show_of_the_algorithm_counts_more_than_a_setting() -> None:
 def test_the_scores_of_pfrl_are_known_without_their_steps() -> None:
     """Where they are pasted as a table, the first column is its step and no metric."""
     assert identify(["episodes", "elapsed", "mean", "median", "stdev"]).label == "PFRL"
+
+
+_VERL = """
+step actor/entropy actor/pg_loss actor/pg_clipfrac actor/ppo_kl actor/grad_norm actor/lr
+critic/score/mean critic/rewards/mean critic/advantages/mean response_length/mean
+"""
+_SB3 = """
+rollout/ep_rew_mean rollout/ep_len_mean time/fps time/total_timesteps train/approx_kl
+train/clip_fraction train/clip_range train/entropy_loss train/value_loss train/loss
+"""
+
+
+@pytest.mark.parametrize(("trainer", "tags", "reward"), [
+    ("verl", _VERL, "critic_score_mean"), ("sb3", _SB3, "rollout_ep_rew_mean"),
+])  # fmt: skip
+def test_columns_may_have_another_sign_in_place_of_a_slash(
+    trainer: str, tags: str, reward: str
+) -> None:
+    """Many of them prove the trainer, and mean what its tags mean; a few may be any script's."""
+    columns = tags.replace("/", "_").split()
+    found = identify(columns)
+    assert found == identify(tags.split())
+    assert found.id == trainer
+    meant = meaning(found, reward)
+    assert meant is not None
+    assert meant.concept == "reward_mean"
+    assert identify(columns[:4]) == UNKNOWN_TRAINER
+    assert identify([*columns, "a/b"]) == UNKNOWN_TRAINER
