@@ -143,6 +143,8 @@ _BEFORE_PAIRS = lazy_pattern(r"[^:|]{1,40}[:|] ")
 _ARE_PAIRS = lazy_pattern(
     rf"([A-Za-z]\w{{0,30}}(?: \w{{1,20}}){{0,2}}) is ({NUMBER_PATTERN})(?: and |, | \| |$)"
 )
+_GREEK = lazy_pattern(r"(?:(?<=:)\s{1,4}|(?<![^\s,(]))([μσ])(?==)")
+"""`Total Rewards:  μ=0.656, σ=0.379`, as mlx-lm-lora prints it."""
 _LABEL_OF_STATISTICS = lazy_pattern(
     r"(?i)(?<=[a-z)]): (?=(?:mean|avg|average|min)\s?[=:]\s?[-+.\d])"
 )
@@ -217,6 +219,11 @@ def _as_heading(match: re.Match[str]) -> str:
     return match[0] if axis is None else f"{axis.removesuffix('s')} {match[3]}"
 
 
+def _spelt_in_latin(match: re.Match[str]) -> str:
+    blank = " " if match[0][0].isspace() else ""
+    return blank + ("mean" if match[1] == "μ" else "std")
+
+
 def _strip_heading(text: str) -> str:
     return _HEADING.sub(r"\1", text) if text.rstrip()[-1:] in _HEADING_ENDS else text
 
@@ -253,6 +260,7 @@ def _replacing(
 
 _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("第", languages.count_first),
+    *((f"{letter}=", _replacing(_GREEK, _spelt_in_latin)) for letter in "μσ"),
     ("Epoch", _replacing(_EPOCH_AND_STEP, _steps_of_all_epochs)),
     ("", lambda text: slashed_names.spell_out(unwrap_numbers(text))),
     ("rain", _replacing(_TRAINING_LABEL, "")),

@@ -243,8 +243,9 @@ def is_never_measured(name: str) -> bool:
 
 
 def is_prose(name: str) -> bool:
-    """Whether the name contains a word of prose."""
-    return not _PROSE_WORDS.isdisjoint(split_words(name))
+    """Whether the name contains a word of prose; `it/s` is how many iterations there are."""
+    is_rate = name[:3].lower() == "it/"
+    return not is_rate and not _PROSE_WORDS.isdisjoint(split_words(name))
 
 
 _ALGORITHM_WORDS = _word_set(

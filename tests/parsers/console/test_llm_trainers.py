@@ -6,7 +6,8 @@ Made up after the sources: AReaL `areal/utils/stats_logger.py` and `stats_tracke
 `orchestrator/orchestrator.py`, SkyRL `skyrl/train/utils/tracking.py`, torchforge
 `observability/metrics.py` (ConsoleBackend), NeMo-RL `algorithms/grpo.py`, trlX
 `trainer/accelerate_base_trainer.py`, minimind `trainer/train_ppo.py`, `trainer/train_grpo.py` and
-`trainer/train_dpo.py`, on-policy `runner/shared/mpe_runner.py`, ml-agents 0.8
+`trainer/train_dpo.py`, mlx-lm-lora `trainer/grpo_trainer.py` and `trainer/dpo_trainer.py`,
+on-policy `runner/shared/mpe_runner.py`, ml-agents 0.8
 `trainers/trainer.py`.
 """
 
@@ -100,6 +101,29 @@ CASES = {
         "GRPO step {n}/500 | loss: 0.01 | mean_reward: 0.{n} | KL: 0.0008 | clip_frac: 0.001\n",
         "own-grpo",
         "mean_reward",
+        [1, 2, 3],
+    ),
+    "mlx-grpo": PrintedUpdate(
+        "\nIter {n}0:\n"
+        "----------------------------------------\n"
+        "Loss: 0.041\n"
+        "Total Rewards:  μ=0.{n}56, σ=0.379\n"
+        "Group Rewards:  μ=0.656, σ=0.379\n"
+        "KL Divergence: 0.0012\n"
+        "----------------------------------------\n"
+        "Individual Reward Functions:\n"
+        "  \N{BULLET} r1_int: μ=0.375, σ=0.217, cov=75.00%\n",
+        "mlx-grpo",
+        "Total Rewards mean",
+        [10, 20, 30],
+    ),
+    "mlx-grpo in one line": PrintedUpdate(
+        "Iter {n}: Train loss 0.001, Total rewards mean 0.{n}75, Total rewards std 0.000, "
+        "Grouped rewards mean 0.875, Grouped rewards std 0.000, KL 0.001, "
+        "r1_int mean 0.100, r1_int std 0.000, Learning Rate 1.000e-05, It/sec 0.024, "
+        "Tokens/sec 19.182, Peak mem 73.175 GB\n",
+        "mlx-grpo",
+        "Total rewards mean",
         [1, 2, 3],
     ),
     "trlx": PrintedUpdate(
@@ -204,6 +228,24 @@ def test_minimind_trains_preferences_too() -> None:
         known = meaning(trainer, tag)
         assert known is not None
         assert (found.steps(tag), known.concept) == ([20, 40, 60], concept)
+
+
+@pytest.mark.parametrize(
+    ("update", "loss"),
+    [
+        ("loss 0.69{n}, chosen_r 0.11, rejected_r -0.01, acc 0.71, lr 1e-05, it/s 0.512", "loss"),
+        ("Train loss 0.6{n}, Chosen reward -8.0, Rejected reward -16.4, It/sec 1.1", "Train loss"),
+    ],
+)
+def test_mlx_trains_preferences_too(update: str, loss: str) -> None:
+    """As it prints them now, and as it did before."""
+    text = "".join(f"Iter {{n}}: {update}\n".format(n=number) for number in (20, 40, 60))
+    found = parse_every_way(ConsoleParser, text.encode())
+    trainer = catalogue.identify(found.points)
+    known = meaning(trainer, loss)
+    assert (trainer.id, trainer.family) == ("mlx-dpo", "preference")
+    assert known is not None
+    assert (found.steps(loss), known.concept) == ([20, 40, 60], "total_loss")
 
 
 @pytest.mark.parametrize("tag", ["KL", "kl", "mean_kl"])
