@@ -19,10 +19,13 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _TRAINING = lazy_pattern(
     rf"{HEADING_START}(?:(?:training|train phase)(?![\w/])|训练)"
-    r"(?:\D*|(?: [a-z]{1,20}){1,3} \d{1,4}/\d{1,4}\b.*)",
+    r"(?:\D*|(?: [a-z]{1,20}){1,3} \d{1,4}/\d{1,4}\b.*)"
+    rf"|{HEADING_START}(?<=ing )experiment\b.*",
     re.IGNORECASE,
 )
-"""`------ TRAINING ------`; `Training configuration 2/12: ...` is that of several."""
+"""`------ TRAINING ------`; `Training configuration 2/12: ...` is that of several, and so is
+`Running experiment: lambda_0.05`.
+"""
 _LABEL = lazy_pattern(
     r"\W{0,8}(?:eval(?:uat(?:ion|ing|e))?|test(?:ing)?|val(?:id(?:ation)?)?"
     r"|(?:evaluator|absolute)(?= - ))"

@@ -103,6 +103,12 @@ CASES = {
         "mean_reward",
         [1, 2, 3],
     ),
+    "own-grpo with the rewards of a group": PrintedUpdate(
+        "[step 000{n}] rewards=[0.{n},1] loss=-3.8475 kl=-0.0249 |grad|=6.10e-05 lr=0.0100\n",
+        "own-grpo",
+        "rewards_1",
+        [1, 2, 3],
+    ),
     "mlx-grpo": PrintedUpdate(
         "\nIter {n}0:\n"
         "----------------------------------------\n"

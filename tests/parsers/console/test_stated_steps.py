@@ -242,9 +242,10 @@ def test_a_training_goes_on_after_an_evaluation() -> None:
     losses = "Episode: 5/5 --> Loss: 0.5\nEpisode: 6/6 --> Loss: 0.25\n"
     twice = f"{episodes(5, 1.5)}Evaluating...\n{losses}"
     assert parse_every_way(ConsoleParser, twice.encode()).steps("Loss") == [5, 6]
-    again = f"{episodes(5, 1.5)}Testing\n{episodes(2, 2.5)}Training\n{episodes(5, 3.5)}"
-    values = parse_every_way(ConsoleParser, again.encode()).values("Episodic Reward")
-    assert values == [1.5] * 5 + [3.5] * 5
+    for heading in ("Training", "Running experiment: lambda_0.05_size"):
+        again = f"{episodes(5, 1.5)}Testing\n{episodes(2, 2.5)}{heading}\n{episodes(5, 3.5)}"
+        values = parse_every_way(ConsoleParser, again.encode()).values("Episodic Reward")
+        assert values == [1.5] * 5 + [3.5] * 5
 
 
 @pytest.mark.parametrize(
