@@ -158,6 +158,11 @@ _SECOND_NUMBER = lazy_pattern(rf"(?<=\d) \(\s{{0,16}}{NUMBER_PATTERN}\s?\)(?=\s|
 """A mean so far behind the newest number, as PyTorch's examples print it: `Loss 0.5 (0.61)`."""
 _POINTER = lazy_pattern(r"\s<-{2,8}\s[A-Za-z].*$")
 """`rewards/mean: -0.27 <---- average reward over this batch (higher=better, noisy)`."""
+_LABEL_BEHIND_COUNT = lazy_pattern(
+    r"(?i)^(\W{0,8}(?:episode|ep|epoch|iteration|iter|step|update)\s{0,8}\d{1,9}(?:/\d{1,9})?)"
+    r" \[[A-Za-z][\w.-]{0,30}\](?=:)"
+)
+"""`Ep  70 [BTCUSDT]: R=  69.31 Tr=  8`: where it was."""
 _TIME_TAKEN = lazy_pattern(
     r" \(\s?\d{1,9}(?:\.\d{1,9})? ?(?:s|sec|secs|seconds|ms|min|mins|h)(?: elapsed| total)?\)"
 )
@@ -272,6 +277,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("~", _replacing(_ABOUT, "=")),
     *((sign, _replacing(_ABSOLUTE, r"\1")) for sign in ("|=", "|:")),
     ("] ", _replacing(_STATE, "")),
+    ("]:", _replacing(_LABEL_BEHIND_COUNT, r"\1")),
     ("/ ", _replacing(_PADDED_COUNT, r"\1 \2/\3")),
     ("/", _replacing(_LEADING_COUNT, r"iteration \1/\2, ")),
     ("\t", _replacing(_TABBED_SEPARATOR, r"\1 ")),

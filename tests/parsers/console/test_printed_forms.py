@@ -336,3 +336,10 @@ def test_a_count_before_its_word(form: str) -> None:
     found = read(form)
     assert found.steps("平均奖励") == [10 * n for n in range(1, 9)]
     assert found.values("平均奖励") == [n + 0.5 for n in range(1, 9)]
+
+
+def test_a_label_between_a_count_and_its_colon() -> None:
+    """It says where the episode was."""
+    found = read("[14:15:30] Ep {step:3} [BTCUSDT]: R=   {n}.50 Tr=  5 WR= 80.0%")
+    assert found.steps("R") == [10 * n for n in range(1, 9)]
+    assert found.values("Tr") == [5.0] * 8
