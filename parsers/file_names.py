@@ -64,7 +64,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "json_document": {
         "json-document": (
             rf"(?i:(?:{_JSON_NAMES})[\w-]*\.json$|(?:rewards?|returns|scores)[\w-]*\.txt$"
-            r"|-tag-.*\.json$|^openaigym\.episode_batch\.[\d.]+\.stats\.json$)"
+            r"|^logs\.txt$|-tag-.*\.json$|^openaigym\.episode_batch\.[\d.]+\.stats\.json$)"
         ),
         "json-trainings": rf"(?i:(?:results?|{_JSON_NAMES})[\w-]*\.json$)",
     },

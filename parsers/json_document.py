@@ -165,6 +165,8 @@ _REWARDS_NAME = lazy_pattern(r"(?:^|[_-])rewards?(?:[_-]|\.|$)", re.IGNORECASE)
 """Rows in such a file need no step: they are counted."""
 _LONG_LIST = lazy_pattern(rb"\[\s*+(?:[-+\d.eE]++,\s*+){5}")
 """A file that has long lists of numbers and such a name is read, whatever the lists are called."""
+_LINE_BEHIND = lazy_pattern(rb"\}[ \t\r]*+\n\s*+[^\s\]}]")
+"""Of a console that prints a dictionary first."""
 _ONE_LONG_LIST = lazy_pattern(rb"\[\s*+(?:[-+\d.eE]++,\s*+){20}")
 
 
@@ -181,6 +183,8 @@ def claims(name: str, head: bytes) -> bool | None:
     if _DOWNLOAD_START.match(start):
         return True
     if not _DOCUMENT_START.match(start):  # `{'loss': 0.5}` and `[INFO] step=3` are a console's
+        return False
+    if name.endswith(".txt") and _LINE_BEHIND.search(start):
         return False
     curves = [
         match[1].decode("utf-8", "replace") for match in json_trainings.CURVE_START.finditer(start)

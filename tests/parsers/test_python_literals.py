@@ -42,6 +42,7 @@ def rewards(path: Path) -> list[tuple[int, float]]:
         ("history.json", pformat({"note": 'it\'s "fine"', "history": ROWS})),
         ("history.json", str(LISTS)),
         ("rewards.txt", str(LISTS)),
+        ("logs.txt", str(LISTS)),
         (
             "metrics.json",
             "{'rewards': [" + ", ".join(f"np.float64({n}.5)" for n, _ in EXPECTED) + ",]}",
@@ -55,6 +56,13 @@ def test_they_are_read_as_json_is(tmp_path: Path, name: str, text: str) -> None:
     """Rows, lists under names and numbered values, as one document or a record a line."""
     (tmp_path / name).write_text(text)
     assert rewards(tmp_path / name) == EXPECTED
+
+
+def test_a_console_may_begin_with_a_dictionary(tmp_path: Path) -> None:
+    """Its lines follow."""
+    lines = [f"Episode {step} reward: {reward}\n" for step, reward in EXPECTED]
+    (tmp_path / "logs.txt").write_text(f"{{'rewards': {[1, 2, 3]}}}\n{''.join(lines)}")
+    assert rewards(tmp_path / "logs.txt") == EXPECTED
 
 
 def test_each_algorithm_of_a_document_is_a_run(tmp_path: Path) -> None:
