@@ -210,6 +210,11 @@ TRAINER_LINES = (
         {"mean": "eval/mean_reward", "collision": "eval/collision_rate"},
     ),
     TrainerLine(
+        " episode score is ",
+        lazy_pattern(rf"^(?P<at_episode>\d{{1,9}}) episode score is (?P<score>{_NUMBER})$"),
+        {"score": "episode score"},
+    ),
+    TrainerLine(
         ": policy_step=",
         lazy_pattern(
             rf"^Rank-\d{{1,6}}: policy_step=(?P<step>\d{{1,15}}), "

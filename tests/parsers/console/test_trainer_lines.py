@@ -115,6 +115,12 @@ def test_evaluations_of_a_robot_that_navigates() -> None:
     }
 
 
+def test_an_episode_is_counted_before_its_score() -> None:
+    """As PPO-pytorch-Mujoco prints the mean of those that a batch has ended."""
+    got = read("6066 episode score is 564.60\n6079 episode score is 509.12")
+    assert got.values_by_step()["episode score"] == [(6066, 564.6), (6079, 509.12)]
+
+
 @pytest.mark.parametrize("reward", ["21.5", "[21.5]"])
 def test_sheeprl_lines(reward: str) -> None:
     """A line an episode, several at one step (sheeprl/algos/ppo/ppo.py)."""
