@@ -118,4 +118,6 @@ class TestNoReward(RuleTests):
         RuleCase({"reward_mean": None}, {}, INFO),
         Contrast("eight updates have passed", {"reward_mean": None}, {}, INFO, 0, count=8,
             otherwise_count=7),
+        Contrast("the last row has no reward", {"reward_mean": None},
+            {"reward_mean": lambda i: None if i < 59 else 1.0}, INFO, 0, log=AT_LAST),
     )
