@@ -264,7 +264,6 @@ def _replacing(
 
 
 _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
-    ("第", languages.count_first),
     *((f"{letter}=", _replacing(_GREEK, _spelt_in_latin)) for letter in "μσ"),
     ("Epoch", _replacing(_EPOCH_AND_STEP, _steps_of_all_epochs)),
     ("", lambda text: slashed_names.spell_out(unwrap_numbers(text))),

@@ -42,16 +42,6 @@ STEP_WORDS = {
 }
 """What a step word counts."""
 
-_ORDINAL = re.compile(
-    r"第\s?(\d{1,15})(?:\s?/\s?\d{1,15})?\s?(?:次|个)?(轮次|轮|回合|局|步|迭代|更新|代)(?!数)"
-)
-
-
-def count_first(text: str) -> str:
-    """`第 10 轮, 平均奖励: 21.5` with the count as English names it: `epoch 10, 平均奖励: 21.5`."""
-    return _ORDINAL.sub(lambda found: f"{STEP_WORDS.get(found[2], 'generation')} {found[1]}", text)
-
-
 EPISODE_COUNTS = ("回合数", "完成回合数", "局数")
 """How many episodes were averaged."""
 
@@ -79,7 +69,10 @@ PUNCTUATION = str.maketrans(
 )
 """Full-width characters and what they stand for."""
 
-NUMBERED = (r"第\s?(\d{1,12})\s?(?:次|个)?(步|轮次|轮|回合|局|迭代|更新)(?!\w)", r"\2: \1")
+NUMBERED = (
+    r"第\s?(\d{1,12})(?:\s?/\s?\d{1,12})?\s?(?:次|个)?(步|轮次|轮|回合|局|迭代|更新)(?!\w)",
+    r"\2: \1",
+)
 """`第12轮`: the number stands within the word for the step; and as a pair."""
 
 BARE_COUNTS = frozenset({"步数", "步", "ステップ", "스텝"})
