@@ -14,9 +14,10 @@ from operator import itemgetter
 from typing import Any
 
 from ppo_top.model import UNKNOWN_TIME, Batch, Problem, RunEnd, State
-from ppo_top.parsers.base import HEAD_BYTES, Format
+from ppo_top.parsers.base import Format
 from ppo_top.parsers.shared.columns import RowAxes
 from ppo_top.parsers.shared.documents.fast_json import json_reader
+from ppo_top.parsers.shared.documents.json_line_claims import claims_lines
 from ppo_top.parsers.shared.documents.json_values import (
     flatten,
     number_of,
@@ -25,12 +26,8 @@ from ppo_top.parsers.shared.documents.json_values import (
     step_of,
     time_of,
 )
-from ppo_top.parsers.shared.documents.python_literals import is_literal
-from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time, step_and_total
-from ppo_top.parsers.shared.names.counter_names import is_counter
 from ppo_top.parsers.shared.tables.episode_counts import TableStep
-from ppo_top.parsers.shared.tables.rising_counter import counted_steps
 from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_runs import TableRun, TableRuns
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
@@ -274,80 +271,9 @@ def _times_of(rows: Rows, tags: Sequence[str]) -> array[float]:
     return array("d", map(parse_unix_time, stated))
 
 
-_LOGGER_FILE_NAMES = lazy_pattern(r"^(?:progress|result)\.json$")
-_FOREIGN_KEYS = frozenset({"kind", "tag", "prompt", "messages", "completion", "chosen"})
-"""Keys of data sets, of formats with their own parser, and of lists of single points."""
-_ROWS_LOOKED_AT = 16
-_SAMPLE_KEYS = ({"input", "output"}, {"traj_idx"})
-"""Keys of samples with their scores, of which verl and tinker-cookbook write a file each step."""
-
-
-def claims(name: str, head: bytes) -> bool | None:
-    """Whether the first line is an object with a step and a metric (or a logger's name)."""
-    start = head.lstrip()
-    if not start:
-        return None
-    if not start.startswith(b"{") or is_literal(start):
-        return False
-    line, end, _ = start.partition(b"\n")
-    found = parse_object(line)
-    if isinstance(found, str):
-        if not end and len(head) < HEAD_BYTES:
-            return None
-        return bool(_LOGGER_FILE_NAMES.match(name)) and not end
-    if not start[len(line) :].strip() and _holds_rows(found):
-        return False
-    return looks_like_metrics(found) or _metrics_follow(start, found, len(head))
-
-
-def _holds_rows(found: dict[str, object]) -> bool:
-    """Whether it is a document, with a list of objects in it, and no line of a log."""
-    lists = (value for _, value in flatten(found) if isinstance(value, list))
-    return any(isinstance(each, dict) for rows in lists for each in rows[:1])
-
-
-def _metrics_follow(start: bytes, first: dict[str, object], size: int) -> bool | None:
-    """Whether metrics follow another object; settings may come before the first of them."""
-    if _is_foreign(first):
-        return False
-    read = map(parse_object, start.split(b"\n")[1:-1])
-    others = [each for each in read if isinstance(each, dict)]
-    if any(map(looks_like_metrics, others)) or _rows_count([first, *others]):
-        return True
-    settings = any(metric_names.is_setting(tag.rpartition("/")[2]) for tag, _ in flatten(first))
-    return None if settings and size < HEAD_BYTES else False
-
-
-def _rows_count(rows: Sequence[dict[str, object]]) -> bool:
-    """Whether objects with a metric count by numbers whose name alone does not tell: `steps`."""
-    few = [
-        {tag: number_of(tag, value) for tag, value in flatten(row)}
-        for row in rows[:_ROWS_LOOKED_AT]
-    ]
-    return any(map(metric_names.is_metric, few[-1])) and bool(counted_steps(few))
-
-
-def _is_foreign(found: dict[str, object]) -> bool:
-    """Whether an object is of a data set, of samples or of another format."""
-    keys = found.keys()
-    return bool(_FOREIGN_KEYS & keys) or any(sample <= keys for sample in _SAMPLE_KEYS)
-
-
-def looks_like_metrics(found: dict[str, object]) -> bool:
-    """Whether an object holds a metric and the step it belongs to."""
-    if _is_foreign(found):
-        return False
-    wrapped = found.get("data")
-    values = wrapped if isinstance(wrapped, dict) else found
-    flat = {tag: number_of(tag, value) for tag, value in flatten(values)}
-    metric = any(metric_names.is_metric(tag) and value is not None for tag, value in flat.items())
-    counted = (tag for tag, value in flat.items() if value is not None and is_counter(tag))
-    return metric and (step_of(found) is not None or step_of(flat) is not None or any(counted))
-
-
 FORMAT = Format(
     name="jsonl",
-    claims=claims,
+    claims=claims_lines,
     claim_order=40,
     precedence=60,
     parser=JsonLinesParser,

@@ -18,7 +18,8 @@ from ppo_top.files.reading.log_reader import LogReader
 from ppo_top.model import Batch, State
 from ppo_top.parsers import detect_format, json_lines
 from ppo_top.parsers.base import Format
-from ppo_top.parsers.json_lines import FORMAT, JsonLinesParser, claims
+from ppo_top.parsers.json_lines import FORMAT, JsonLinesParser
+from ppo_top.parsers.shared.documents.json_line_claims import claims_lines
 from tests.support.parser_harness import parse_every_way
 
 HERE = Path(__file__).parents[2]
@@ -131,7 +132,7 @@ def test_rllib_counts_environment_steps_like_its_event_files() -> None:
 def test_nested_records_get_paths() -> None:
     """Objects in objects, the step beside them; recognised without the help of a name."""
     data = b'{"frames": 1000, "train": {"loss": 0.1, "kl": {"mean": 0.5}}, "eval": {"reward": 2}}\n'
-    assert json_lines.claims("metrics.jsonl", data) is True
+    assert claims_lines("metrics.jsonl", data) is True
     assert parse_every_way(JsonLinesParser, data).values_by_step() == {
         "frames": [(1000, 1000.0)],
         "train/loss": [(1000, 0.1)],
@@ -224,7 +225,7 @@ def test_a_dictionary_that_was_printed_into_a_text() -> None:
         metrics = {"reward": reward, "kl": None, "ok": True}
         lines.append(json.dumps({"event": "step_end", "step": step, "metrics": str(metrics)}))
     data = "".join(f"{line}\n" for line in lines).encode()
-    assert json_lines.claims("monitoring.jsonl", data) is True
+    assert claims_lines("monitoring.jsonl", data) is True
     read = parse_every_way(JsonLinesParser, data)
     assert read.steps("metrics/reward") == [0, 1, 2, 3]
     assert repr(read.values("metrics/reward")) == "[1.5, nan, inf, -inf]"
@@ -321,7 +322,7 @@ def test_which_files_are_logs(name: str, head: bytes, answer: bool | None) -> No
 
     verl (`trainer.rollout_data_dir`) and tinker-cookbook write a file of samples at each step.
     """
-    assert json_lines.claims(name, head) is answer
+    assert claims_lines(name, head) is answer
 
 
 def test_a_log_may_begin_with_its_settings(tmp_path: Path) -> None:
@@ -343,7 +344,7 @@ def test_a_log_may_begin_with_its_settings(tmp_path: Path) -> None:
 def test_a_script_may_spell_its_step_as_it_likes(name: str) -> None:
     """Without one of the loggers' own names the words of the name decide."""
     data = b"".join(b'{"%s": %d, "reward": 0.5}\n' % (name.encode(), at) for at in (10, 20))
-    assert json_lines.claims("metrics.jsonl", data) is True
+    assert claims_lines("metrics.jsonl", data) is True
     assert parse_every_way(JsonLinesParser, data).steps("reward") == [10, 20]
 
 
@@ -376,8 +377,8 @@ def test_bare_steps_that_rise_evenly_are_those_of_the_training() -> None:
         f'{{"ts": {1786424574 + n}, "steps": {2048 * n}, "ep_rew": {n / 10}, "ep_len": 15.7}}\n'
         for n in range(1, 21)
     ).encode()
-    assert claims("training_log.jsonl", text)
+    assert claims_lines("training_log.jsonl", text)
     found = parse_every_way(JsonLinesParser, text)
     assert found.steps("ep_rew") == [2048 * n for n in range(1, 21)]
     lengths = "".join(f'{{"steps": {7 * n % 50}, "reward": {n}.5}}\n' for n in range(1, 21))
-    assert not claims("training_log.jsonl", lengths.encode())
+    assert not claims_lines("training_log.jsonl", lengths.encode())

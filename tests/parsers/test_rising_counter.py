@@ -11,7 +11,8 @@ from ppo_top.parsers import json_document
 from ppo_top.parsers.base import Parser
 from ppo_top.parsers.csv_table import CsvParser
 from ppo_top.parsers.json_document import JsonDocumentStore
-from ppo_top.parsers.json_lines import JsonLinesParser, claims
+from ppo_top.parsers.json_lines import JsonLinesParser
+from ppo_top.parsers.shared.documents.json_line_claims import claims_lines
 from ppo_top.parsers.shared.tables import table_claims
 from tests.support.parser_harness import ParserOutput, chunks, feed_trainings, parse_every_way
 
@@ -134,7 +135,7 @@ def test_such_tables_are_logs(name: str) -> None:
     head = f"{name},score,result\n1,21.5,won\n".encode()
     assert table_claims.claims("results.csv", head)
     line = json.dumps({name: 1, "score": 21.5, "result": "won"}).encode()
-    assert claims("results.jsonl", line + b"\n")
+    assert claims_lines("results.jsonl", line + b"\n")
     assert json_document.claims("results.json", b"[" + line + b"]")
 
 
@@ -144,7 +145,7 @@ def test_how_many_there_were_makes_no_log(name: str) -> None:
     head = f"{name},mean_loss,figure\n50,21.5,fig-5\n".encode()
     assert not table_claims.claims("results.csv", head)
     line = json.dumps({name: 50, "mean_loss": 21.5, "figure": "fig-5"}).encode()
-    assert not claims("results.jsonl", line + b"\n" * 5000)
+    assert not claims_lines("results.jsonl", line + b"\n" * 5000)
 
 
 def test_steps_of_a_checkpoint_make_no_log() -> None:

@@ -1,4 +1,7 @@
-"""Reads trainers' own lines (`known_lines`), dictionaries behind text, and printed settings."""
+"""Reads trainers' own lines, dictionaries behind text, and printed settings.
+
+The lines stand in `known_lines`, and those of code that goes with papers in `research_lines`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.records import key_values
 from ppo_top.parsers.console.records.dicts import parse_record as dict_record
 from ppo_top.parsers.console.records.known_lines import TRAINER_LINES, TrainerLine
+from ppo_top.parsers.console.records.research_lines import RESEARCH_LINES
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, is_metric
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN as _NUMBER
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
@@ -16,7 +20,9 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _CELL_BORDERS = tuple("|│┃")
 _CELL_BORDER = lazy_pattern("[|│┃]")
-_LINES_BY_HINT = tuple((line_type.hint, line_type) for line_type in TRAINER_LINES)
+_LINES_BY_HINT = tuple(
+    (line_type.hint, line_type) for line_type in (*TRAINER_LINES, *RESEARCH_LINES)
+)
 _STEPPED_DICT = lazy_pattern(
     r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})(?:\s+step=(?P<step>\d{1,15}))?\s*$", re.DOTALL
 )
