@@ -76,10 +76,10 @@ class RunEndDetector:
             return self._finished(text)
         if text.startswith((_LOGGED_ERROR, _AFTER_LOGGED)):
             self._is_survived = text.startswith(_LOGGED_ERROR)
-        self._is_of_thread |= text.startswith(_OF_THREAD)
         if "Traceback" in text and _TRACEBACK_START.match(text):
             self.in_traceback = True
             return None
+        self._is_of_thread = text.startswith(_OF_THREAD)
         if len(text) > MAX_END_LINE_CHARS:
             return None
         if _CANCELLED_JOB.match(text):
