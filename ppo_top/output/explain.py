@@ -202,13 +202,21 @@ def _advice(rules: list[Rule], run: JudgedRun) -> dict[str, list[str]]:
     given = list[str]()
     advice: dict[str, list[str]] = {}
     for rule in rules:
-        tries = fill_advice(rule.remedies, run)
+        tries = _tries(rule, run)
         new = [text for text in tries if not any(each.startswith(text) for each in given)]
         new = new[: MAX_ADVICE - len(given)]
         given += new
         if new:
             advice[rule.title] = new
     return advice
+
+
+def _tries(rule: Rule, run: JudgedRun) -> tuple[str, ...]:
+    """What a rule advises: for a run of one of its families if it is not for this run's."""
+    if run.family not in rule.families:
+        family = ON_POLICY if ON_POLICY in rule.families else min(rule.families)
+        run = JudgedRun(run.profile._replace(family=family))
+    return fill_advice(rule.remedies, run)
 
 
 def _logged(name: str, trainer: Trainer) -> list[LoggedTag]:
@@ -255,7 +263,7 @@ def _rule(page: Page, rule: Rule, run: JudgedRun, trainer: Trainer) -> None:
     if rule.causes:
         page.add_heading("Why it happens")
         page.add_list(rule.causes)
-    tries = fill_advice(rule.remedies, run)
+    tries = _tries(rule, run)
     if tries:
         page.add_heading("What to try")
         page.add_list(tries, numbered=True)
