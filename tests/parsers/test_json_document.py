@@ -508,6 +508,43 @@ def test_trainings_may_stand_under_their_names_or_in_a_list(
     ]
 
 
+@pytest.mark.parametrize(
+    ("key", "in_turns", "runs"),
+    [("seed", False, 3), ("seed", True, 3), ("agent", False, 3), ("agent", True, 1)],
+)
+def test_rows_say_whose_training_they_are_of(
+    key: str, in_turns: bool, runs: int, tmp_path: Path
+) -> None:
+    """As in a table: steps begin anew with another seed; agents that take turns play together."""
+    rows = [
+        {key: f"{name}", "step": 10 * step, "reward": step + 0.5 * name}
+        for name in range(3)
+        for step in range(1, 9)
+    ]
+    rows.sort(key=lambda row: (row["step"] if in_turns else 0, row[key]))
+    path = tmp_path / "training_log.json"
+    path.write_text(json.dumps(rows))
+    assert TRAININGS.claims(path.name, path.read_bytes())
+    read = {batch.stored_run: batch for batch in every_batch(JsonTrainingsStore(path))}
+    names = ["", f"{key}-1", f"{key}-2"][:runs]
+    assert list(read) == names
+    for number, name in enumerate(names if runs > 1 else []):
+        (found,) = (each for each in read[name].points if each.tag == "reward")
+        assert list(found.steps) == [10 * step for step in range(1, 9)]
+        assert list(found.values) == [step + 0.5 * number for step in range(1, 9)]
+
+
+def test_one_seed_is_the_training_of_its_file(tmp_path: Path) -> None:
+    """Until rows of another one follow, and where steps go on with the next."""
+    path = tmp_path / "training_log.json"
+    for seed in (1, 2):
+        rows = [{"seed": 1 if at < 5 else seed, "step": at, "reward": at / 2} for at in range(1, 9)]
+        path.write_text(json.dumps(rows))
+        (batch,) = every_batch(JsonTrainingsStore(path))
+        assert batch.stored_run == ""
+        assert list(batch.points[-1].steps) == list(range(1, 9))
+
+
 def test_trainings_of_a_file_come_and_go(tmp_path: Path) -> None:
     """The file is written anew; half of it says so and takes nothing back."""
     path = tmp_path / "results.json"
@@ -556,6 +593,8 @@ def test_trainings_of_a_file_come_and_go(tmp_path: Path) -> None:
         ({"steps_per_run": [list(range(3000))], "rewards_per_run": [[1, 2]]}, True),
         ([{"exp": 1, "lr": 0.1, "reward_curve": [1, 2]}], True),
         ([{"exp": 1, "lr": 0.1, "accuracy": [1, 2]}], False),
+        ([{"seed": 1, "step": 10, "reward": 0.5}], True),
+        ([{"seed": 1, "step": 10, "accepted": 5}], False),
     ],
 )
 def test_a_row_or_a_pupil_is_no_training(document: object, answer: bool) -> None:
