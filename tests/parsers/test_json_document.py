@@ -508,17 +508,15 @@ def test_trainings_may_stand_under_their_names_or_in_a_list(
     ]
 
 
-@pytest.mark.parametrize(
-    ("key", "in_turns", "runs"),
-    [("seed", False, 3), ("seed", True, 3), ("agent", False, 3), ("agent", True, 1)],
-)
+@pytest.mark.parametrize("in_turns", [False, True])
+@pytest.mark.parametrize(("key", "name"), [("seed", "{}"), ("agent", "bot{}")])
 def test_rows_say_whose_training_they_are_of(
-    key: str, in_turns: bool, runs: int, tmp_path: Path
+    key: str, name: str, in_turns: bool, tmp_path: Path
 ) -> None:
-    """As in a table: steps begin anew with another seed; agents that take turns play together."""
+    """As in a table: steps begin anew with another name, and may take turns."""
     rows = [
-        {key: f"{name}", "step": 10 * step, "reward": step + 0.5 * name}
-        for name in range(3)
+        {key: name.format(run), "step": 10 * step, "reward": step + 0.5 * run}
+        for run in range(3)
         for step in range(1, 9)
     ]
     rows.sort(key=lambda row: (row["step"] if in_turns else 0, row[key]))
@@ -526,12 +524,11 @@ def test_rows_say_whose_training_they_are_of(
     path.write_text(json.dumps(rows))
     assert TRAININGS.claims(path.name, path.read_bytes())
     read = {batch.stored_run: batch for batch in every_batch(JsonTrainingsStore(path))}
-    names = ["", f"{key}-1", f"{key}-2"][:runs]
-    assert list(read) == names
-    for number, name in enumerate(names if runs > 1 else []):
-        (found,) = (each for each in read[name].points if each.tag == "reward")
+    assert list(read) == ["", *(f"{key}-{name.format(run)}" for run in (1, 2))]
+    for run, batch in enumerate(read.values()):
+        (found,) = (each for each in batch.points if each.tag == "reward")
         assert list(found.steps) == [10 * step for step in range(1, 9)]
-        assert list(found.values) == [step + 0.5 * number for step in range(1, 9)]
+        assert list(found.values) == [step + 0.5 * run for step in range(1, 9)]
 
 
 def test_one_seed_is_the_training_of_its_file(tmp_path: Path) -> None:

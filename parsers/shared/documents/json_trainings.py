@@ -12,19 +12,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import pairwise
 
 from ppo_top.parsers.base import HEAD_BYTES
 from ppo_top.parsers.shared.documents.json_curves import FEWEST_NUMBERS, lists_of
 from ppo_top.parsers.shared.documents.json_rows import is_stepped
 from ppo_top.parsers.shared.documents.json_values import first_object, flatten, step_of
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.axes import find_step_key
+from ppo_top.parsers.shared.tables.table_runs import TableRuns
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _NAME_KEYS = ("algorithm", "algo", "agent")
 """Of a training among several: a `name` may be a pupil's, who has scores, too."""
 _NUMBER_KEYS = ("seed", "exp", "experiment")
-_MAX_RUNS = 1000
 _KEYS_IN_LIST = ("run_name", *_NAME_KEYS, "seed")
 _OF_EACH = lazy_pattern(r"(\w{1,60}?)_(?:per|by)_(run|seed|trial)")
 _OF_EACH_START = lazy_pattern(
@@ -58,39 +58,34 @@ def trainings_of(document: object) -> Iterator[tuple[str, object]]:
         for each in document:
             if name := _training_name(each):
                 yield name, each
-        if key := _run_key(document[:1]):
-            yield from _rows_of_runs(key, document)
+        if document and (keys := _run_keys(document[0])) is not None:
+            yield from _rows_of_runs(*keys, document)
 
 
-def _run_key(rows: Sequence[object]) -> str:
-    """The key that says whose training a row of steps and metrics is of; empty without one."""
-    row = dict(flatten(rows[0])) if rows and isinstance(rows[0], dict) else {}
+def _run_keys(found: object) -> tuple[TableRuns, list[str]] | None:
+    """What tells trainings apart by the keys of a row; None if it is none, or has no such key."""
+    row = dict(flatten(found)) if isinstance(found, dict) else {}
     numbers = [key for key, value in row.items() if isinstance(value, int | float)]
-    if step_of(row) is None or not any(map(metric_names.is_metric, numbers)):
-        return ""
-    named = (key for key in row if metric_names.numbers_training(key) or key in _KEYS_IN_LIST)
-    return next((key for key in named if isinstance(row[key], str | int)), "")
+    step = find_step_key(numbers)
+    if step is None or not any(map(metric_names.is_metric, numbers)):
+        return None
+    runs, keys = TableRuns(), [*row]
+    runs.read_header(keys, keys.index(step))
+    return (runs, [keys[at] for at in runs.columns]) if runs.columns else None
 
 
-def _rows_of_runs(key: str, rows: Sequence[object]) -> Iterator[tuple[str, object]]:
-    """The rows of each training: another one takes another name, and steps that begin anew.
-
-    Names that take turns are of what one training has several of, but for seeds and their like.
-    """
-    flat = [dict(flatten(row)) if isinstance(row, dict) else {} for row in rows]
-    names = [name if isinstance(name := row.get(key), str | int) else None for row in flat]
-    groups: dict[str | int | None, list[int]] = {}
-    for place, name in enumerate(names):
-        groups.setdefault(name, []).append(place)
-    steps = [[step_of(flat[place]) or 0 for place in places] for places in groups.values()]
-    begin_anew = max(map(min, steps)) <= min(map(max, steps))
-    in_turns = sum(one != other for one, other in pairwise(names)) >= len(groups)
-    are_runs = begin_anew and (not in_turns or metric_names.numbers_training(key))
-    if None in groups or not are_runs or not len(groups) < len(rows) or len(groups) > _MAX_RUNS:
-        yield "", rows
-        return
-    for number, (name, places) in enumerate(groups.items()):
-        yield f"{key}-{name}" if number else "", [rows[place] for place in places]
+def _rows_of_runs(
+    runs: TableRuns, keys: Sequence[str], rows: Sequence[object]
+) -> Iterator[tuple[str, object]]:
+    """The rows of each training, which are told apart as those of a table are."""
+    found: dict[str, list[object]] = {}
+    for row in rows:
+        flat = dict(flatten(row)) if isinstance(row, dict) else {}
+        step = step_of(flat)
+        runs.turn_to([str(flat.get(key, "")) for key in keys], step)
+        runs.current.note_row(step, is_counted=False)
+        found.setdefault(runs.current.name, []).append(row)
+    yield from found.items()
 
 
 def _of_each(document: Mapping[str, object]) -> Iterator[tuple[str, Mapping[str, object]]]:
@@ -152,7 +147,7 @@ def claims(_name: str, head: bytes) -> bool | None:
     if not (start := _LIST_START.match(text)):
         return None if not text.strip(" \t\r\n[") and len(head) < HEAD_BYTES else False
     if first := first_object(text[start.end() :].encode()):
-        return bool(_training_name(first) or _run_key([first]))
+        return bool(_training_name(first) or _run_keys(first))
     if len(head) < HEAD_BYTES:
         return None
     is_row = any(is_stepped(match[1].decode("utf-8", "replace")) for match in _KEY.finditer(head))
