@@ -19,6 +19,7 @@ from ppo_top.catalogue.causes import (
     cause_counts,
     known_causes,
 )
+from ppo_top.catalogue.families import holds
 from ppo_top.model import Finding
 from ppo_top.rules.advice.contradictions import without_opposites
 from ppo_top.rules.advice.symptoms import facts_seen
@@ -138,11 +139,8 @@ def excuse_is_over(run: JudgedRun, finding: Finding) -> bool:
 
 
 def _holds(condition: str, symptoms: Mapping[str, bool]) -> bool:
-    """Whether what a condition names holds: `this fact & not that one`."""
-    return all(
-        bool(symptoms.get(fact.removeprefix("not "))) is not fact.startswith("not ")
-        for fact in condition.split(" & ")
-    )
+    """Whether the facts of a condition hold: `this one & not that one`."""
+    return holds(condition.split(" & "), lambda fact: bool(symptoms.get(fact)))
 
 
 def _first_named(
@@ -174,7 +172,7 @@ def cause_text(cause: str, symptoms: Mapping[str, bool], family: str) -> CauseTe
     """What is said of a cause beside these symptoms."""
     texts = known_causes().texts[cause]
     cases = (family, ANY_CASE)
-    return next(text for text in texts if text.when in cases or symptoms.get(text.when))
+    return next(text for text in texts if text.when in cases or _holds(text.when, symptoms))
 
 
 def ranked_advice(run: JudgedRun, rule: str) -> tuple[tuple[str, ...], Iterator[str]]:
