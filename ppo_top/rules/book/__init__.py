@@ -29,7 +29,15 @@ from ppo_top.rules.book.llm import (
     sampler_mismatch,
 )
 from ppo_top.rules.book.off_policy import action_values, replay
-from ppo_top.rules.book.reward import crash, episodes, outcome, spread, stagnation, unlearned
+from ppo_top.rules.book.reward import (
+    below_start,
+    crash,
+    episodes,
+    outcome,
+    spread,
+    stagnation,
+    unlearned,
+)
 from ppo_top.rules.book.run import machine, not_a_number, progress, settings
 from ppo_top.rules.book.updates import kl_feedback, learning_rate, optimiser, step_shape, step_size
 from ppo_top.rules.engine.rule import Rule, rules_by_id
@@ -57,6 +65,7 @@ RULES: tuple[Rule, ...] = (
     *episodes.RULES,
     *crash.RULES,
     *unlearned.RULES,
+    *below_start.RULES,
     *stagnation.RULES,
     *spread.RULES,
     *grpo_signal.RULES,

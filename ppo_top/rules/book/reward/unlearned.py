@@ -1,15 +1,15 @@
-"""Rewards that never rise: still where they began, or below."""
+"""Rewards that never rise."""
 
 from __future__ import annotations
 
 from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
 from ppo_top.rules.advice.exploration_symptoms import entropy_rises
 from ppo_top.rules.advice.symptoms import rate_low
-from ppo_top.rules.book.reward.crash import best_was_random, reward_now
+from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
-from ppo_top.rules.engine.reward.course import FALLEN, UNLEARNED, RewardCourse
+from ppo_top.rules.engine.reward.course import UNLEARNED, RewardCourse
 from ppo_top.rules.engine.reward.measures import GAIN_NOISE, MIN_POINTS
 from ppo_top.rules.engine.reward.ranks import left_its_start, rose_at_once
 from ppo_top.rules.engine.rule import RESOLVED, Assessment, Rule, RuleLimits, borderline, k_of_n
@@ -213,48 +213,6 @@ def _unlearned(run: JudgedRun, reward: RewardCourse) -> str:
     return f"reward is exactly {began}" if reward.start_pays > 0 else "no success seen yet"
 
 
-def below_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
-    """The reward stays below the level it held at the start, and no policy ever rose above it.
-
-    What is learned first from a replay buffer is often worse than the random actions before it.
-    """
-    reward = reward_now(run)
-    if reward is None or reward.points < MIN_POINTS:
-        return None
-    if reward.gained and not best_was_random(run, reward):
-        return None
-    clear, began = limits["clear"] * reward.sd, reward.start_level
-    sank = _quarters_sank(reward, limits)  # a start that was over at once is not held
-    if reward.below <= clear and not sank:
-        return None
-    enough = max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good)
-    message = f"{run.reward_words} is below where it started: {num(began)} -> {num(reward.smooth)}"
-    if reward.below <= enough:
-        if not sank or reward.looks < limits["looks"]:
-            return borderline(reward.history.last)
-        began, now = reward.quarters[0][1], reward.quarters[-1][1]
-        fell = f"{num(began)} -> {num(now)}"
-        message = f"{run.reward_words} sank from the first quarter of the log to the last: {fell}"
-    on_policy = run.family in POLICY_GRADIENT
-    share = limits["early" if on_policy else "early_replay"]
-    early = not on_policy if run.progress is None else run.progress < share
-    level = WATCH if early else WARN
-    return Assessment(level, reward.history.last, began, message, immediate=run.ended)
-
-
-def _quarters_sank(reward: RewardCourse, limits: RuleLimits) -> bool:
-    """Whether the last quarter of the log lies below the first, by more than noise and to be seen.
-
-    Most of its points do: a single one that is far lower moves a mean. Of rewards that hardly ever
-    differ there is no noise to speak of.
-    """
-    if reward.change >= -limits["fall"]:
-        return False
-    count, mean = reward.quarters[-1]
-    lost = reward.quarters[0][1] - max(mean, median(reward.recent[-count:]))
-    return lost > limits["visible"] * (reward.history.high - reward.history.low)
-
-
 REPLAY_LIMITS = {"end_points": 4, "end_episodes": 40}
 """A replay buffer is learned from many times: few episodes do."""
 
@@ -320,33 +278,6 @@ RULES = (
             "raise {learning_rate:, by 3 times}",
         ),
         source="'never moves': critical (SB3 practice)",
-        grade="C",
-    ),
-    Rule(
-        id="reward-wrong-way",
-        title="Reward below start",
-        description="the reward stays below the level it held at the start",
-        concepts=("reward_mean",),
-        assess=below_start,
-        reward_states=UNLEARNED | FALLEN,
-        judged_at=REWARD_CONCEPTS,
-        families=ALL_FAMILIES,
-        limits={
-            "noise": 6.0,
-            "fall": 6.0,
-            "visible": 0.005,
-            "looks": 6,
-            "drawdowns": 1.3,
-            "clear": 3.0,
-            "early": 0.25,
-            "early_replay": 0.6,
-        },
-        persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (5, 5), CRIT: (5, 5)},
-        at_end=True,
-        ranks_causes=True,
-        causes=("wrong sign of reward or advantage", "learning rate too high"),
-        remedies=("check the sign of the reward", "lower {learning_rate}"),
-        source="a curve that falls means a problem in training (SB3 practice)",
         grade="C",
     ),
 )

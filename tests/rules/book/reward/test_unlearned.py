@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from ppo_top.model import Sample
 from tests.rules.courses import FLAT, bump, dips, flat, rise, sinks
 from tests.rules.specification import (
@@ -19,15 +17,10 @@ from tests.rules.specification import (
     RuleCase,
     RuleTests,
 )
-from tests.support.drawn_runs import DrawnColumn, DrawnColumns, gauss, jitter
+from tests.support.drawn_runs import DrawnColumns, gauss, jitter
 
 SAME: DrawnColumns = {"reward_mean": 5.0, "ep_len": lambda i: 100.0 + i % 2}
 """Ten episodes an update, of the same reward each."""
-
-
-def begins_at(start: float) -> DrawnColumn:
-    """A noisy reward of 20 whose first three values were others."""
-    return lambda i: (start if i < 3 else 20.0) + gauss(i, 3.0)
 
 
 def lowest_first(start: float) -> DrawnColumns:
@@ -64,11 +57,6 @@ FEW_EQUAL: DrawnColumns = {"reward_mean": 5.0, "ep_len": lambda i: 500.0 + i % 2
 
 CLIMB = [43.2, 44.5, 39.1, 45.3, 44.7, 46.0, 43.1, 41.0, 46.9, 45.1, 46.4, 50.6, 48.8, 51.8]
 """A few noisy measurements, of which the last are the highest."""
-
-
-def sinking_beside(outlier: float) -> Callable[[int], float]:
-    """A reward that loses two of its units of noise, beside a single one that is far lower."""
-    return lambda i: -outlier if i == 20 else jitter(i) - 0.05 * i
 
 
 # fmt: off
@@ -173,31 +161,4 @@ class TestRewardNeverMoves(RuleTests):
             {"ep_len": lambda i: 990.0 + i % 2}, WATCH, 0, count=12),
         Boundary("budget", lambda x: dict(FLAT), WATCH, step=0.02, total=lambda x: 60_000 / x),
         Boundary("end", lambda x: dict(FLAT), WARN, step=0.05, total=lambda x: 60_000 / x),
-    )
-
-
-class TestRewardWrongWay(RuleTests):
-    """Reward below start."""
-
-    rule = "reward-wrong-way"
-    examples = (
-        RuleCase({"reward_mean": lambda i: -100.0 - 5 * i + jitter(i, 3)},
-            {"reward_mean": lambda i: -100.0 - 0.1 * i + jitter(i, 3)}),
-        Contrast("its first values were far above, though its quarters are not",
-            {"reward_mean": begins_at(50.0), "ep_len": 20.0}, {"reward_mean": begins_at(30.0)},
-            WARN, 0, count=100),
-        Contrast("a quarter of the run is over",
-            {"reward_mean": lambda i: (40.0 if i < 14 else 10.0) + jitter(i, 2), "ep_len": 50.0},
-            {}, WATCH, WARN, config={"total_timesteps": 600_000},
-            differs_config={"total_timesteps": 70_000}),
-        Contrast("a hundred episodes earned far more at the start",
-            {"reward_mean": lambda i: jitter(i, 1) + 7.0 * (i < 6), "ep_len": 50.0},
-            {"reward_mean": lambda i: jitter(i, 1) + 4.0 * (i < 6)}, WARN, 0, count=200,
-            log=AT_LAST),
-        Contrast("it sinks from quarter to quarter",
-            {"reward_mean": lambda i: jitter(i) - 0.05 * i, "ep_len": 20.0},
-            {"reward_mean": lambda i: jitter(i) - 0.02 * i}, WARN, 0),
-        Contrast("it sinks by a share of its range that is to be seen",
-            {"reward_mean": sinking_beside(100.0), "ep_len": 20.0},
-            {"reward_mean": sinking_beside(300.0)}, WATCH, 0),
     )
