@@ -10,12 +10,14 @@ import math
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.records import sentences, spreads
+from ppo_top.parsers.console.records import sentences
 from ppo_top.parsers.console.records.normal_form import normalise_line
 from ppo_top.parsers.console.records.pairs import (
     Pair,
     axis_of,
+    is_bare_statistic,
     is_known,
+    name_behind,
     parse_field,
     skip_separators,
 )
@@ -180,10 +182,10 @@ def _parse_fields(text: str) -> tuple[list[str], list[list[Pair]]]:
             continue
         fields.append(field)
         pairs = parse_field(field)
-        if pairs and separator.startswith(",") and spreads.is_bare(name := pairs[0].key):
+        if pairs and separator.startswith(",") and is_bare_statistic(name := pairs[0].key):
             if before is None:  # of what, is not read
                 continue
-            pairs[0] = pairs[0]._replace(key=spreads.name_behind(name, before[-1].key))
+            pairs[0] = pairs[0]._replace(key=name_behind(name, before[-1].key))
         if pairs:
             readable.append(pairs)
         before = pairs or None

@@ -6,7 +6,7 @@ import math
 import re
 
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.parsers.console.records import sentences, spreads
+from ppo_top.parsers.console.records import sentences
 from ppo_top.parsers.shared.names import languages, metric_names
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -24,6 +24,16 @@ _PAIR = lazy_pattern(
     rf"(?:\s?\(?(?:\+/?-|±)\s?(?P<spread>{NUMBER_PATTERN})\)?)?"
     rf"(?P<unit>{_UNIT_PATTERN})(?=$|[\s,;:|\])}}>]|<[-=]|\.\s{{1,3}}[A-Za-z][\w ]{{0,30}}[:=])"
 )
+_STATISTICS = frozenset({"std", "min", "max", "median"})
+"""Names that leave open what they are of: `reward mean=0.8 std=0.2`."""
+_STATISTIC = r"(?:mean|avg\.?|average|std|min|max|median)"
+_MEAN_OF = lazy_pattern(
+    rf"(?P<first>.+)[ _]{_STATISTIC}|{_STATISTIC}[ _](?P<last>.+)"
+    rf"|(?P<inside>.+\(){_STATISTIC}\)",
+    re.IGNORECASE,
+)
+"""Also `Average return: 0.8, std: 0.2` and `Adv(mean=0.8, std=0.2)`."""
+_MEAN_WORDS = frozenset({"mean", "avg", "average"})
 _TIME_UNITS = frozenset(("s", "sec", "secs", "second", "seconds", "ms", "us", "min", "mins"))
 _DECORATION = (
     r"\u2190-\u21ff\u2300-\u2379\u237b-\u23ff\u2500-\u257f\u25a0-\u27bf\u2b00-\u2bff"
@@ -38,7 +48,8 @@ _LEADING_WORD = lazy_pattern(
     r"(?=[A-Za-z]\w{0,30} ?[:=] {0,3}[\w.+\-%]{1,30} {1,3}[A-Za-z]\w{0,30} ?[:=])"
 )
 """`EnvName: CartPole-v1 seed: 0 steps: 12k score: 21.5`: a word under a name, before several
-numbers."""
+numbers.
+"""
 _FEWEST_PAIRS_BEFORE_WORDS = 2
 _FEWEST_ASSIGNMENTS = 3
 _FINISHED = lazy_pattern(
@@ -77,8 +88,8 @@ def parse_field(text: str) -> list[Pair] | None:
         if match is None or _CLOCK_START.match(text, match.start("value")):
             return found if _are_written_out(found) else None
         pair = _make_pair(match)
-        if found and spreads.is_bare(pair.key):
-            pair = pair._replace(key=spreads.name_behind(pair.key, found[-1].key))
+        if found and is_bare_statistic(pair.key):
+            pair = pair._replace(key=name_behind(pair.key, found[-1].key))
         if pair.is_blank_separated and metric_names.is_prose(pair.key) and not _is_of_total(pair):
             is_sentence = sentences.says_length(text[position:])
             return found if _are_written_out(found) and not is_sentence else None
@@ -159,3 +170,18 @@ def axis_of(pair: Pair) -> str | None:
 def is_known(pair: Pair) -> bool:
     """Whether it is a step, or its name is that of a metric."""
     return axis_of(pair) is not None or metric_names.is_metric(pair.key)
+
+
+def is_bare_statistic(name: str) -> bool:
+    """Whether a name says a statistic, and not of what."""
+    return name.lower() in _STATISTICS
+
+
+def name_behind(name: str, before: str) -> str:
+    """The name of a bare statistic behind another number: with what it is of, if that says it."""
+    if before.lower() in _MEAN_WORDS:
+        return f"{before} +/-" if name.lower() == "std" else name
+    if mean := _MEAN_OF.fullmatch(before):
+        stem = mean["first"] or mean["last"]
+        return f"{stem} {name}" if stem else f"{mean['inside']}{name})"
+    return f"{before} {name}" if metric_names.is_reward(before) else name

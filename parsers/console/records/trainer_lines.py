@@ -134,7 +134,7 @@ def _trainer_record(line: TrainerLine, match: re.Match[str]) -> ConsoleRecord:
         return ConsoleRecord(values)
     axis = "timesteps" if values else "step"
     config: dict[str, ConfigValue] = {TOTAL_SETTINGS[axis]: int(total)} if total else {}
-    return ConsoleRecord(values, as_step(float(step.replace(",", ""))), axis, config)
+    return ConsoleRecord(values, as_step(parse_number(step)), axis, config)
 
 
 def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
