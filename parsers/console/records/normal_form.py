@@ -38,6 +38,11 @@ _ACME_LINE = lazy_pattern(
     rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
 )
 """Acme's terminal: several loops print pairs of the same names, `[Learner] Loss = 0.06 | ...`."""
+_FIELD_OF_TEXT = lazy_pattern(
+    r"(?<!\S)[A-Za-z_]\w{0,30}=(?:\"(?![-+.\d])[^\"]{0,400}\""
+    r"|\"?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]{0,16}(?:Z|[-+]\d\d:?\d\d)?\"?)(?:\s|$)"
+)
+"""A text or a time in a line of logfmt: `time=2025-01-01T10:00:00Z msg="one update" step=12`."""
 _ABSOLUTE = lazy_pattern(r"\|([A-Za-z]\w{0,20})\|(?=[=:])")
 """`|grad|=6.1e-05`, whose signs are no rules between the pairs."""
 _STATE = lazy_pattern(r"(?<=\] )(?:SKIP(?:PED)?|OK|DONE) (?=[a-z]\w{0,30}=)")
@@ -265,6 +270,8 @@ def _replacing(
 
 _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     *((f"{letter}=", _replacing(_GREEK, _spelt_in_latin)) for letter in "μσ"),
+    ('="', _replacing(_FIELD_OF_TEXT, "")),
+    ("=2", _replacing(_FIELD_OF_TEXT, "")),
     ("Epoch", _replacing(_EPOCH_AND_STEP, _steps_of_all_epochs)),
     ("", lambda text: slashed_names.spell_out(unwrap_numbers(text))),
     ("rain", _replacing(_TRAINING_LABEL, "")),

@@ -44,6 +44,23 @@ def test_padded_numbers() -> None:
     assert got.values_by_step()["KL"] == [(1, -0.0047)]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        'time=2025-01-01T10:00:07Z level=INFO msg="one update" step=12 reward=0.5 kl=0.01',
+        'time="2025-01-01 10:00:07" level=info step=12 reward=0.5 kl=0.01 msg="all = well"',
+        "ts=2025-01-01T10:00:07.123+02:00 step=12 reward=0.5 kl=0.01",
+    ],
+)
+def test_logfmt_with_times_and_texts(line: str) -> None:
+    """What is no number stands in quotes, or is a time; the pairs around it are read."""
+    assert read(line).values_by_step() == {
+        "step": [(12, 12.0)],
+        "reward": [(12, 0.5)],
+        "kl": [(12, 0.01)],
+    }
+
+
 @pytest.mark.parametrize("reward", ["0.0", "nan"])
 def test_a_mean_over_no_episode_is_no_reward(reward: str) -> None:
     """`Episodes: 0` says that the reward next to it is a placeholder."""
