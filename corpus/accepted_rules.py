@@ -321,12 +321,14 @@ def accepted_rules(meta: Mapping[str, Any]) -> frozenset[str]:
     """The rules that name the fault of a run correctly, by its label.
 
     In algorithms without a clipped step, a fault shows in the reward before anything else: that
-    nothing is learned, or that what was learned is lost, is right there too.
+    nothing is learned, or that what was learned is lost, is right there too. PPO on a language
+    model can show what a language model shows, and what PPO shows.
     """
     fault = meta["fault"]
-    if str(meta["producer"]).startswith("trl"):
-        return frozenset(LLM_RULES[fault])
     rules = CONTROL_RULES.get(fault) or OTHER_CONTROL_RULES.get(fault, ())
+    if str(meta["producer"]).startswith("trl"):
+        with_critic = meta["producer"] == "trl-ppo"
+        return frozenset((*LLM_RULES.get(fault, ()), *(rules if with_critic else ())))
     if meta.get("algorithm", "PPO") == "PPO" or fault == "none":
         return frozenset(rules)
     by_onset = ("reward-crash", "reward-wrong-way") if meta["onset_step"] else NEVER_LEARNS

@@ -1,4 +1,4 @@
-"""Language-model tasks on letters for TRL's GRPO, RLOO and DPO, their faults, which runs are made.
+"""Language-model tasks on letters for TRL's trainers, their faults, which runs are made.
 
 A prompt is a few letters, its answer is made of them. A tiny model was first taught the task by
 supervised training on answers of which many are careless; then it is trained on. Needs no trainer.
@@ -114,6 +114,7 @@ class LetterSetup:
 _GRPO: dict[str, Any] = {"learning_rate": 5e-4, "beta": 0.04, "num_generations": 8}
 _RLOO: dict[str, Any] = {"learning_rate": 5e-4, "beta": 0.02, "num_generations": 8}
 _DPO: dict[str, Any] = {"learning_rate": 3e-4, "beta": 0.1}
+_PPO: dict[str, Any] = {"learning_rate": 3e-4, "kl_coef": 0.03, "temperature": 1.0}
 
 LETTER_SETUPS = (
     LetterSetup("grpo", "doubled", _GRPO),
@@ -146,6 +147,15 @@ SECOND_LAST_LETTER_SETUPS = (
 )
 """The configurations of the second one; now in *tune*."""
 
+PPO_SETUPS = (
+    LetterSetup("ppo", "doubled", _PPO),
+    LetterSetup("ppo", "mirrored", _PPO, errors),
+    LetterSetup("ppo", "halves", _PPO, all_right, scale=5.0),
+    LetterSetup("ppo", "skipped", _PPO, reward_model=True, updates=120),
+    LetterSetup("ppo", "sorted", _PPO, scale=10.0, offset=-5.0),
+)
+"""PPO, whose critic can fail, too; in *tune* and *check*."""
+
 LAST_LETTER_SETUPS = (
     LetterSetup("grpo", "shifted", _GRPO),
     LetterSetup("rloo", "folded", _RLOO, errors),
@@ -166,7 +176,7 @@ class LetterFault:
     `reward` is a method of `AlteredReward`, `model` one of `LetterChange`.
     """
 
-    trainers: tuple[str, ...] = ("grpo", "rloo")
+    trainers: tuple[str, ...] = ("grpo", "rloo", "ppo")
     scale: tuple[tuple[str, float], ...] = ()
     replace: tuple[tuple[str, Any], ...] = ()
     reward: str = ""
@@ -174,7 +184,8 @@ class LetterFault:
     midway: bool = False
 
 
-_ALL = ("grpo", "rloo", "dpo")
+_ALL = ("grpo", "rloo", "dpo", "ppo")
+_WITH_CRITIC = ("ppo",)
 
 LETTER_FAULTS = {
     "none": LetterFault(_ALL),
@@ -195,12 +206,25 @@ LETTER_FAULTS = {
     "limit-short": LetterFault(replace=(("max_completion_length", 3),)),
     "reward-noise": LetterFault(reward="blur"),
     "iterations-32": LetterFault(replace=(("num_iterations", 32),)),
+    "critic-frozen": LetterFault(_WITH_CRITIC, replace=(("vf_coef", 0.0),)),
+    "value-clip-tiny": LetterFault(_WITH_CRITIC, replace=(("cliprange_value", 0.001),)),
+    "gamma-0": LetterFault(_WITH_CRITIC, replace=(("gamma", 0.0),)),
+    "reward-x1000": LetterFault(_WITH_CRITIC, reward="enlarge"),
 }
 """The order is that in which a configuration takes its share of them."""
+
+PPO_NAMES = {
+    "beta": "kl_coef",
+    "epsilon": "cliprange",
+    "num_iterations": "num_ppo_epochs",
+    "max_completion_length": "response_length",
+}
+"""What options are called in PPO."""
 
 HEALTHY_SEEDS = (1, 2, 3)
 FIRST_FAULT_SEED = 20
 FIRST_EVERY_FAULT_SEED = 40
+FIRST_PPO_SEED = 60
 FAULTS_A_SETUP = 5
 
 LETTER_WAYS = ("trainer_state", "console", "jsonl")
@@ -212,7 +236,8 @@ PlannedLetterRun = tuple[str, str, int]
 
 def letter_setup(name: str) -> LetterSetup:
     """The configuration of this name; `KeyError` if there is none."""
-    return {setup.name: setup for setup in (*_EARLIER_SETUPS, *LAST_LETTER_SETUPS)}[name]
+    known = (*_EARLIER_SETUPS, *PPO_SETUPS, *LAST_LETTER_SETUPS)
+    return {setup.name: setup for setup in known}[name]
 
 
 def letter_faults_of(setup: LetterSetup) -> list[str]:
@@ -228,7 +253,9 @@ def letter_hyperparameters(setup: LetterSetup, fault: LetterFault) -> dict[str, 
         options["max_completion_length"] = TOKENS
     for name, factor in fault.scale:
         options[name] = options[name] * factor
-    return options | dict(fault.replace)
+    options |= dict(fault.replace)
+    names = PPO_NAMES if setup.trainer == "ppo" else {}
+    return {names.get(name, name): value for name, value in options.items()}
 
 
 def letter_onset(setup: LetterSetup, fault: LetterFault) -> int:
@@ -262,5 +289,15 @@ def every_letter_fault() -> list[PlannedLetterRun]:
     return [
         (setup.name, fault, FIRST_EVERY_FAULT_SEED + number)
         for number, setup in enumerate(tune)
+        for fault in letter_faults_of(setup)
+    ]
+
+
+def planned_ppo_runs() -> list[PlannedLetterRun]:
+    """The healthy runs of PPO, and each fault of each of its configurations once."""
+    healthy = [(setup.name, "none", seed) for seed in HEALTHY_SEEDS for setup in PPO_SETUPS]
+    return healthy + [
+        (setup.name, fault, FIRST_PPO_SEED + number)
+        for number, setup in enumerate(PPO_SETUPS)
         for fault in letter_faults_of(setup)
     ]

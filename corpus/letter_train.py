@@ -1,7 +1,7 @@
 """Train the runs of `corpus.letter_tasks`: `python -m corpus.letter_train [ID ...]`.
 
-It needs TRL 1.16. Runs that are there already are skipped. Those of a last part are trained by
-`python -m corpus.last_part --letters`.
+It needs TRL 1.16; with `--ppo` it trains those of PPO, and needs TRL 1.12. Runs that are there
+already are skipped. Those of a last part are trained by `python -m corpus.last_part --letters`.
 """
 
 from __future__ import annotations
@@ -37,8 +37,9 @@ from corpus.letter_tasks import (
     letter_onset,
     letter_setup,
     planned_letter_runs,
+    planned_ppo_runs,
 )
-from corpus.letter_trainers import LOGS, prepare_trainer, true_score
+from corpus.letter_trainers import LOGS, policy_of, prepare_trainer, true_score
 from corpus.llm import versions
 from corpus.table import CORPUS_RUNS
 
@@ -64,7 +65,7 @@ def train_run(run: PlannedLetterRun, references: Path, runs: Path) -> None:
     started, died = time.monotonic(), False
     setup = letter_setup(run[0])
     trainer = prepare_trainer(run, letter_way(run), references / setup.task)
-    start = true_score(setup, trainer.model, trainer.processing_class)
+    start = true_score(setup, policy_of(trainer.model), trainer.processing_class)
     for name, target in (("stdout.txt", 1), ("stderr.txt", 2)):
         os.dup2(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), target)
     try:
@@ -74,7 +75,7 @@ def train_run(run: PlannedLetterRun, references: Path, runs: Path) -> None:
         sys.excepthook(type(crash), crash, crash.__traceback__)
     sys.stdout.flush()
     sys.stderr.flush()
-    final = true_score(setup, trainer.model, trainer.processing_class)
+    final = true_score(setup, policy_of(trainer.model), trainer.processing_class)
     folder = runs / letter_run_id(run)
     folder.mkdir(parents=True, exist_ok=True)
     keep_log(letter_way(run), died, folder)
@@ -193,12 +194,14 @@ def main() -> None:
     """Train every missing run of *tune* and *check*, or the named ones."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("ids", nargs="*", metavar="ID")
+    parser.add_argument("--ppo", action="store_true", help="PPO in place of GRPO, RLOO and DPO")
     parser.add_argument("--until", metavar="HH:MM", help="start no run after this time (UTC)")
     parser.add_argument("--runs", type=Path, default=CORPUS_RUNS, help="where they are kept")
     parser.add_argument("--references", type=Path, help="where references are kept; else nowhere")
     parser.add_argument("--processes", type=int, default=2, help="so many runs at a time")
     asked = parser.parse_intermixed_args()
-    planned = [*planned_letter_runs(), *every_letter_fault()]
+    others = [*planned_letter_runs(), *every_letter_fault()]
+    planned = planned_ppo_runs() if asked.ppo else others
     runs = [run for run in planned if not asked.ids or letter_run_id(run) in asked.ids]
     folder, references = asked.runs.resolve(), asked.references and asked.references.resolve()
     train_missing_letters(runs, folder, asked.until, references, asked.processes)

@@ -1,4 +1,4 @@
-"""How the configurations of `corpus.letter_tasks` are trained with TRL's GRPO, RLOO and DPO."""
+"""How the configurations of `corpus.letter_tasks` are trained with TRL."""
 
 from __future__ import annotations
 
@@ -122,31 +122,28 @@ class AlteredReward:
         """Noise a hundred times as large as the reward."""
         return reward + self.noise.gauss(0.0, 100.0 * self.setup.scale)
 
+    def enlarge(self, text: str, reward: float) -> float:
+        """A thousand times as much."""
+        return 1000.0 * reward
+
     def lengthen(self, text: str, reward: float) -> float:
         """A tenth of the rule, and half a point a letter, whatever it is."""
         return 0.1 * reward + 0.5 * self.setup.scale * len(text)
 
 
 class LetterChange(TrainerCallback):
-    """A change of the model or the optimiser, once or at each update, when its time has come."""
+    """A change of the model or the optimiser, once its time has come."""
 
     def __init__(self, kind: str, onset: int, reference: Path) -> None:
         self.kind, self.onset, self.reference = kind, onset, reference
         self.done = False
 
-    def on_step_begin(self, args: Any, state: Any, control: Any, **at_hand: Any) -> None:
-        """Change it once."""
-        if self.kind == "reverse_loss" or self.done or state.global_step < self.onset:
+    def on_step_end(self, args: Any, state: Any, control: Any, **at_hand: Any) -> None:
+        """Change it once; PPO tells the ends of steps only."""
+        if self.done or state.global_step < self.onset:
             return
         self.done = True
         getattr(self, self.kind)(at_hand)
-
-    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **at_hand: Any) -> None:
-        """Turn the gradients' sign."""
-        if self.kind == "reverse_loss":
-            for weight in at_hand["model"].parameters():
-                if weight.grad is not None:
-                    weight.grad.neg_()
 
     def raise_learning_rate(self, at_hand: dict[str, Any]) -> None:
         """A hundred times the learning rate."""
@@ -156,7 +153,19 @@ class LetterChange(TrainerCallback):
 
     def reload_start(self, at_hand: dict[str, Any]) -> None:
         """The weights of the start."""
-        at_hand["model"].load_state_dict(load_model(self.reference)[0].state_dict())
+        start = load_model(self.reference)[0].state_dict()
+        policy_of(at_hand["model"]).load_state_dict(start)
+
+
+def policy_of(model: Any) -> Any:
+    """The policy alone: PPO's model holds the critic, too."""
+    return getattr(model, "policy", model)
+
+
+def reverse_gradients(model: Any) -> None:
+    """Turn the sign of each gradient as it is computed."""
+    for weight in model.parameters():
+        weight.register_hook(torch.neg)
 
 
 class JsonLines(TrainerCallback):
@@ -193,21 +202,27 @@ def prepare_trainer(run: PlannedLetterRun, way: str, reference: Path) -> Any:
     torch.manual_seed(seed)
     model, tokenizer = load_model(reference)
     callbacks: list[TrainerCallback] = []
-    if fault.model:
+    if fault.model and fault.model != "reverse_loss":
         callbacks.append(LetterChange(fault.model, letter_onset(setup, fault), reference))
     if way == "jsonl":
         callbacks.append(JsonLines())
-    trainer_class, config_class = TRAINERS[setup.trainer]
-    given: dict[str, Any] = {"train_dataset": _training_data(setup, seed)}
-    if setup.trainer != "dpo":
-        given["reward_funcs"] = [AlteredReward(setup, fault, seed)]
-    return trainer_class(
-        model=model,
-        processing_class=tokenizer,
-        args=config_class(**_trainer_options(setup, fault, seed, way)),
-        callbacks=callbacks,
-        **given,
-    )
+    given = {"train_dataset": _training_data(setup, seed), "callbacks": callbacks}
+    options = _trainer_options(setup, fault, seed, way)
+    reward = AlteredReward(setup, fault, seed)
+    if setup.trainer == "ppo":
+        from corpus.letter_ppo import prepare_ppo  # TRL 1.12 has it, newer ones do not
+
+        trainer = prepare_ppo(setup, reference, reward, options, given)
+    else:
+        if setup.trainer != "dpo":
+            given["reward_funcs"] = [reward]
+        trainer_class, config_class = TRAINERS[setup.trainer]
+        trainer = trainer_class(
+            model=model, processing_class=tokenizer, args=config_class(**options), **given
+        )
+    if fault.model == "reverse_loss":
+        reverse_gradients(policy_of(trainer.model))
+    return trainer
 
 
 def _trainer_options(setup: LetterSetup, fault: LetterFault, seed: int, way: str) -> dict[str, Any]:

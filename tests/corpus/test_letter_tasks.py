@@ -16,6 +16,7 @@ from corpus.letter_tasks import (
     LETTER_FAULTS,
     LETTER_SETUPS,
     LETTER_TASKS,
+    PPO_SETUPS,
     TOKENS,
     LetterRule,
     all_right,
@@ -28,6 +29,7 @@ from corpus.letter_tasks import (
     letter_onset,
     letter_setup,
     planned_letter_runs,
+    planned_ppo_runs,
     share_right,
 )
 
@@ -98,7 +100,7 @@ def test_a_task_belongs_to_one_part() -> None:
 
 def test_configurations_have_names_of_their_own() -> None:
     """A run is labelled by the healthy runs of the same name."""
-    setups = (*LETTER_SETUPS, *LAST_LETTER_SETUPS)
+    setups = (*LETTER_SETUPS, *PPO_SETUPS, *LAST_LETTER_SETUPS)
     assert len({setup.name for setup in setups}) == len(setups)
     assert all(letter_setup(setup.name) is setup for setup in setups)
 
@@ -107,12 +109,13 @@ def test_every_planned_fault_can_be_judged() -> None:
     """Its cause is known, and the rules that would be right about it."""
     for key in LETTER_FAULTS.keys() - {"none"}:
         assert key in CAUSE_BY_FAULT
-        assert accepted_rules({"producer": "trl-grpo", "fault": key})
+        for trainer in LETTER_FAULTS[key].trainers:
+            assert accepted_rules({"producer": f"trl-{trainer}", "fault": key})
 
 
 def test_tune_and_check_have_each_fault_and_many_healthy_runs() -> None:
     """At least 25 healthy ones and as many faulty ones; none is planned twice."""
-    runs = planned_letter_runs()
+    runs = [*planned_letter_runs(), *planned_ppo_runs()]
     faults = Counter(fault for _, fault, _ in runs)
     assert len(set(runs)) == len(runs)
     assert faults.keys() == LETTER_FAULTS.keys()
@@ -121,7 +124,7 @@ def test_tune_and_check_have_each_fault_and_many_healthy_runs() -> None:
 
 def test_a_fault_is_planned_only_for_trainers_that_can_have_it() -> None:
     """DPO samples nothing: it has no temperature and no limit of length."""
-    for name, fault, _ in (*planned_letter_runs(), *drawn_letter_runs("a1")):
+    for name, fault, _ in (*planned_letter_runs(), *planned_ppo_runs(), *drawn_letter_runs("a1")):
         assert letter_setup(name).trainer in LETTER_FAULTS[fault].trainers
 
 
@@ -142,6 +145,26 @@ def test_a_fault_changes_the_hyperparameters() -> None:
     assert (sick["epsilon"], sick["beta"]) == (1e6, setup.options["beta"])
     short = letter_hyperparameters(setup, LETTER_FAULTS["limit-short"])
     assert short["max_completion_length"] == 3
+
+
+def test_ppo_has_names_of_its_own_for_options() -> None:
+    """And no others of them: its trainer refuses those of GRPO."""
+    setup = letter_setup("ppo-doubled")
+    sick = letter_hyperparameters(setup, LETTER_FAULTS["clip-off-lr-x10"])
+    assert (sick["cliprange"], sick["num_ppo_epochs"], sick["response_length"]) == (1e6, 4, TOKENS)
+    strong = letter_hyperparameters(setup, LETTER_FAULTS["beta-x1000"])
+    assert (strong["kl_coef"], sick["kl_coef"]) == (40.0, setup.options["kl_coef"])
+    assert not {"epsilon", "num_iterations", "max_completion_length", "beta"} & sick.keys()
+
+
+def test_ppo_has_every_fault_of_its_own_in_both_parts() -> None:
+    """Once in each configuration, beside three healthy runs."""
+    parts = {LETTER_TASKS[setup.task].split for setup in PPO_SETUPS}
+    assert parts == {"tune", "check"}
+    for setup in PPO_SETUPS:
+        faults = Counter(fault for name, fault, _ in planned_ppo_runs() if name == setup.name)
+        assert faults == Counter({"none": 3}) + Counter(letter_faults_of(setup))
+        assert {"critic-frozen", "value-clip-tiny", "gamma-0"} <= faults.keys()
 
 
 def test_a_fault_midway_begins_after_55_percent() -> None:
