@@ -22,6 +22,7 @@ from ppo_top.runs.load import load_session
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run import Run
 from ppo_top.settings import Settings
+from ppo_top.views.open_findings import explaining_rules
 
 WARN = Severity.WARN
 STATED_CAUSES = 3
@@ -161,12 +162,15 @@ def row_reached(finding: Finding, least: Severity) -> float:
 
 
 def shown(findings: Iterable[Finding], row: float) -> list[Finding]:
-    """The findings on the screen at a row, in its order: worst first, then diagnoses."""
-    open_now = [(s, f) for f in findings if (s := f.severity_at(int(row))) is not None]
-    absorbed = {rule for _, finding in open_now for rule in finding.members}
-    some = [pair for pair in open_now if pair[1].rule not in absorbed] or open_now
-    some.sort(key=lambda pair: (-pair[0], not pair[1].members, pair[1].since.row))
-    return [finding for _, finding in some]
+    """The findings on the screen at a row, in its order: worst first, then diagnoses.
+
+    What an open diagnosis explains is left out, unless it is worse.
+    """
+    open_now = [(f, s) for f in findings if (s := f.severity_at(int(row))) is not None]
+    explained = explaining_rules(open_now)
+    some = [pair for pair in open_now if pair[0].rule not in explained] or open_now
+    some.sort(key=lambda pair: (-pair[1], not pair[0].members, pair[0].since.row))
+    return [finding for finding, _ in some]
 
 
 def most_findings(runs: Sequence[LabelledRun]) -> tuple[int, str, str]:

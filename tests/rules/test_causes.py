@@ -36,6 +36,7 @@ from tests.support.drawn_runs import (
     GRPO_COLUMNS,
     HEALTHY_COLUMNS,
     OFF_POLICY_COLUMNS,
+    RLHF_COLUMNS,
     SB3_TAGS,
     VALUE_BASED_COLUMNS,
     DrawnColumns,
@@ -269,6 +270,29 @@ def test_a_fact_of_other_families(fact: str, columns: DrawnColumns, changed: Dra
     assert fact not in facts_at_end({**base, **changed}, about=about)
 
 
+@pytest.mark.parametrize(
+    ("fact", "columns", "changed"),
+    [
+        ("completions at the length limit from the start", {"eos_count": 31.0},
+         {"eos_count": lambda i: 33.0 if i < 3 else 0.0}),
+        ("completions at the length limit", {"eos_count": lambda i: 64.0 if i < 3 else 31.0},
+         {"eos_count": 33.0}),
+        ("completions never at the length limit", {"eos_count": 52.0},
+         {"eos_count": lambda i: 64.0 if i != 5 else 51.0}),
+        ("KL penalty above 5", {"ref_kl": 0.5, "non_score_reward": -2.6},
+         {"ref_kl": 0.5, "non_score_reward": -2.4}),
+        ("KL penalty above 5", {"ref_kl": -0.5, "non_score_reward": 2.6}, {"ref_kl": 0.0}),
+    ],
+)  # fmt: skip
+def test_a_fact_that_ppo_logs_in_another_way(
+    fact: str, columns: DrawnColumns, changed: DrawnColumns
+) -> None:
+    """End tokens of 64 completions an update; what was paid for the KL."""
+    base: DrawnColumns = {**RLHF_COLUMNS, "episode": lambda i: 64.0 * (i + 1)}
+    assert fact in facts_at_end({**base, **columns}, about=profile("rlhf"))
+    assert fact not in facts_at_end({**base, **changed}, about=profile("rlhf"))
+
+
 def test_what_is_not_logged_is_not_known() -> None:
     """Neither yes nor no."""
     run = JudgedRun(Profile("monitor", "unknown"))
@@ -374,6 +398,7 @@ def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
         ("max_grad_norm", 1e-6, "on-policy", "raise max_grad_norm (1e-6 now"),
         ("beta", 40.0, "grpo", "lower the KL penalty: beta (40 now"),
         ("kl_coef", 40.0, "rlhf", "lower the KL penalty: kl_coef (40 at first"),
+        ("gamma", 0.0, "rlhf", "raise gamma (0 now; TRL's default is 1)"),
         ("temperature", 5.0, "grpo", "lower temperature (5 now; TRL's default is 1), to 1.0"),
         (
             "exploration_final",
@@ -412,12 +437,12 @@ def test_what_says_less_of_the_same_is_left_out() -> None:
 
 @pytest.mark.parametrize(
     ("family", "setting"),
-    [("rlhf", {"gamma": 0.0}), ("off-policy", {"exploration_final": 1.0})],
+    [("grpo", {"gamma": 0.0}), ("off-policy", {"exploration_final": 1.0})],
 )
 def test_a_setting_that_the_algorithm_does_not_use_is_left_alone(
     family: str, setting: dict[str, ConfigValue]
 ) -> None:
-    """A text has no discount, and a continuous action no share of random ones."""
+    """Without a critic a text has no discount, and a continuous action no share of random ones."""
     about = profile(family)._replace(config=setting)
     judge = judged(HEALTHY_COLUMNS[family], about=about)
     assert "setting-extreme" not in {finding.rule for finding in judge.findings}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.advice.critic_symptoms import Fact
 from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.judged_run import JudgedRun
@@ -141,22 +142,45 @@ def batch_reused(run: JudgedRun) -> bool | None:
 
 def completions_end(run: JudgedRun) -> bool | None:
     """Hardly a completion has ever been cut off at the length limit."""
-    history = run.histories.get("truncated_frac")
-    if history is None or run.family not in LLM_FAMILIES:
+    shares = _cut_off(run)
+    return (
+        None
+        if shares is None or run.family not in LLM_FAMILIES
+        else (shares.high < LIMITS["cut_off"])
+    )
+
+
+class CutOff(NamedTuple):
+    """The share of completions that were cut off at the length limit: at first, now, at most."""
+
+    start: float
+    last: float
+    high: float
+
+
+def _cut_off(run: JudgedRun) -> CutOff | None:
+    """As it is logged; else by how many end tokens the completions of an update hold."""
+    if (history := run.histories.get("truncated_frac")) is not None:
+        return CutOff(history.start, history.last, history.high)
+    ends, episodes = run.histories.get("eos_count"), run.histories.get("episode")
+    if ends is None or episodes is None or len(episodes.first) < 2:
         return None
-    return history.high < LIMITS["cut_off"]
+    completions = episodes.first[1] - episodes.first[0]
+    if completions <= 0 or episodes.count != ends.count:
+        return None
+    return CutOff(*(1.0 - each / completions for each in (ends.start, ends.last, ends.low)))
 
 
 def truncated(run: JudgedRun) -> bool | None:
     """Most completions end at the length limit."""
-    history = run.histories.get("truncated_frac")
-    return None if history is None else history.last > LIMITS["truncated"]
+    shares = _cut_off(run)
+    return None if shares is None else shares.last > LIMITS["truncated"]
 
 
 def at_limit_from_start(run: JudgedRun) -> bool | None:
     """Most completions ended at the length limit from the beginning."""
-    history = run.histories.get("truncated_frac")
-    return None if history is None else history.start > LIMITS["truncated"]
+    shares = _cut_off(run)
+    return None if shares is None else shares.start > LIMITS["truncated"]
 
 
 def grew_to_limit(run: JudgedRun) -> bool | None:

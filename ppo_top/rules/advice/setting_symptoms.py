@@ -36,6 +36,9 @@ USUAL_DISCOUNT = 0.9
 SHORT_ROLLOUT = 64.0
 """Steps an update; all trainers' defaults for PPO are 128 and more."""
 
+LEAST_KL = 1e-4
+"""Nats a completion, to the reference."""
+
 UNMOVED_ROWS = 10
 """A rate that follows the KL has moved by then, unless it is at a bound."""
 
@@ -85,11 +88,12 @@ def entropy_bonus_large(run: JudgedRun, limits: RuleLimits) -> OddSetting | None
 
 
 def discount_small(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
-    """Later rewards hardly count, in episodes of several steps."""
+    """Later rewards hardly count, in episodes of several steps; a text's is paid at its end."""
     value, length = run.config_number("gamma"), run.histories.get("ep_len")
-    if value is None or not 0.0 <= value < limits["gamma"] or run.family in LLM_FAMILIES:
+    if value is None or not 0.0 <= value < limits["gamma"]:
         return None
-    if length is None or length.high <= 1.0:
+    is_long = length is not None and length.high > 1.0
+    if not (run.family == RLHF or (is_long and run.family not in LLM_FAMILIES)):
         return None
     return OddSetting("discount (gamma)", value, limits["gamma"], "later rewards do not count")
 
@@ -106,11 +110,25 @@ def penalty_large(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     """The policy cannot leave the reference."""
     if run.family not in (RLHF, GRPO):
         return None
-    found = (run.config_number(name) for name in ("beta", "kl_coef"))
+    found = (run.config_number("beta"), run.config_number("kl_coef"), penalty_paid(run))
     value = max((each for each in found if each is not None), default=0.0)
     if value <= limits["kl_penalty"]:
         return None
     return OddSetting("KL penalty", value, limits["kl_penalty"], "the policy stays the reference")
+
+
+def penalty_paid(run: JudgedRun) -> float | None:
+    """The KL coefficient that the log implies: what was paid for the KL, fitted to the KL.
+
+    KLs next to 0 are rounding.
+    """
+    cost, kl = run.histories.get("non_score_reward"), run.histories.get("ref_kl")
+    if cost is None or kl is None or run.family != RLHF or cost.count != kl.count:
+        return None
+    if max(map(abs, kl.recent), default=0.0) < LEAST_KL:
+        return None
+    pairs = zip(cost.recent, kl.recent, strict=True)
+    return -sum(paid * each for paid, each in pairs) / sum(each * each for each in kl.recent)
 
 
 def temperature_high(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:

@@ -47,9 +47,11 @@ def penalty_blocks(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 
 def disagree_at_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Old and new log-probs differ before anything is learned."""
-    ratio = run.histories["ratio_mean"]
+    ratio, rate = run.histories["ratio_mean"], run.histories.get("lr")
     if limits["low"] <= ratio.last <= limits["high"]:
         return None
+    if rate is not None and rate.high >= limits["rate"]:
+        return None  # one such update moves the ratio as far
     if ratio.count > limits["updates"]:
         return borderline(ratio.last)
     message = (
@@ -111,7 +113,7 @@ RULES = (
         assess=disagree_at_start,
         judged_at=("ratio_mean",),
         families=LLM_FAMILIES,
-        limits={"updates": 3, "low": 0.9, "high": 1.1},
+        limits={"updates": 3, "low": 0.9, "high": 1.1, "rate": 1e-3},
         persistence=DIAGNOSIS_PERSISTENCE,
         causes=("dropout, dtype, padding or temperature differ between old and new log-probs",),
         remedies=(

@@ -45,8 +45,8 @@ def penalty_off(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 
 
 def penalty_dominates(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
-    """The KL penalty outweighs the gain in score."""
-    cost, reward = abs(run.values["non_score_reward"]), run.reward
+    """The KL penalty outweighs the gain in score; of a score that never differs it cannot."""
+    cost, reward = -run.values["non_score_reward"], run.reward
     if "non-score-reward-per-token" in run.facts:
         length = run.value("resp_len_mean")
         if length is None:
@@ -57,6 +57,8 @@ def penalty_dominates(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     gain = reward.history.last - reward.baseline
     spread = run.value("reward_std")
     floor = limits["spreads"] * spread if spread is not None else limits["noise"] * reward.noise
+    if floor == gain == 0.0:
+        return None
     if cost <= abs(gain) or cost <= floor:
         return None
     message = f"KL penalty (-{num(cost)}) outweighs the change of the score ({gain:+.3g})"

@@ -53,4 +53,6 @@ class TestLogprobsDisagree(RuleTests):
     rule = "logprobs-disagree"
     examples = (
         RuleCase({"ratio_mean": 1.25}, {"ratio_mean": after(10, 1.25, 1.0)}, CRIT, family="rlhf"),
+        Contrast("no update of such a rate moves it", {"ratio_mean": 1.25, "lr": 9.5e-4},
+            {"lr": 1.05e-3}, CRIT, 0, family="rlhf"),
     )
