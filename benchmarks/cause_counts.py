@@ -54,6 +54,7 @@ UNCOUNTED_FACTS = frozenset(
         "nothing learned yet",
         "reward gained and kept",
         "a rule's reward gained and kept",
+        "every text earns the same, and not 0",
         *SETTING_FACTS,
     }
 )

@@ -281,10 +281,13 @@ def test_a_fact_of_other_families(fact: str, columns: DrawnColumns, changed: Dra
          {"eos_count": lambda i: 64.0 if i != 5 else 51.0}),
         ("KL penalty above 5", {"ref_kl": 0.5, "non_score_reward": -2.6},
          {"ref_kl": 0.5, "non_score_reward": -2.4}),
+        ("every text earns the same, and not 0", {"reward_mean": 0.5}, {"reward_mean": 0.0}),
+        ("every text earns the same, and not 0", {"reward_mean": 0.5},
+         {"reward_mean": lambda i: 0.5 + 0.01 * (i == 9)}),
         ("KL penalty above 5", {"ref_kl": -0.5, "non_score_reward": 2.6}, {"ref_kl": 0.0}),
     ],
 )  # fmt: skip
-def test_a_fact_that_ppo_logs_in_another_way(
+def test_a_fact_of_a_language_model_with_a_critic(
     fact: str, columns: DrawnColumns, changed: DrawnColumns
 ) -> None:
     """End tokens of 64 completions an update; what was paid for the KL."""

@@ -18,7 +18,7 @@ from ppo_top.rules.advice.setting_symptoms import SETTING_FACTS
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.ranges import clips_sequences
-from ppo_top.rules.engine.terms import ON_POLICY
+from ppo_top.rules.engine.terms import LLM_FAMILIES, ON_POLICY
 
 LIMITS: Mapping[str, float] = {
     "rate_times": 30.0,  # of the trainer's default
@@ -157,6 +157,15 @@ def reward_zero(run: JudgedRun) -> bool | None:
     """The reward has been exactly 0 in every row."""
     reward = run.reward
     return None if reward is None else reward.constant and not reward.start_pays
+
+
+def texts_pay_alike(run: JudgedRun) -> bool | None:
+    """The reward of a language model has been one number other than 0 in every row.
+
+    It is no task that is never solved: such texts earn nothing.
+    """
+    constant, zero = reward_constant(run), reward_zero(run)
+    return None if constant is None or run.family not in LLM_FAMILIES else constant and not zero
 
 
 def below_start(run: JudgedRun) -> bool | None:
@@ -300,6 +309,7 @@ FACTS: Mapping[str, Fact] = {
     "learned nothing, and no size of updates is logged": learned_nothing_unmeasured,
     "reward constant": reward_constant,
     "reward always 0": reward_zero,
+    "every text earns the same, and not 0": texts_pay_alike,
     "reward below its start": below_start,
     "reward fell within a few rows": fell_at_once,
     "reward grew a hundredfold": reward_jumped,
