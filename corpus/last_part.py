@@ -2,11 +2,11 @@
 
     python -m corpus.last_part [--letters] [--until HH:MM] [--share K/N]
 
-It needs the trainers' environment (with `--letters`, which is the language models' part, TRL's),
-and a work tree without changes. Seeds and faults are drawn from the hash of the commit that is
-checked out when it is first called; later calls go on with that commit only. When every run is
-there, they are judged, and date, commit and figures are stored in `corpus/last/`: after that it
-refuses. Each further last part has environments of its own.
+It needs the trainers' environment (with `--letters`, which is the language models' part, TRL's,
+for PPO TRL 1.12), and a work tree without changes. Seeds and faults are drawn from the hash of the
+commit that is checked out when it is first called; later calls go on with that commit only. When
+every run is there, they are judged, and date, commit and figures are stored in `corpus/last/`:
+after that it refuses. Each further last part has environments of its own.
 """
 
 from __future__ import annotations

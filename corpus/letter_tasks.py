@@ -41,9 +41,11 @@ LETTER_TASKS = {
     "sorted": LetterTask("tune", 5, lambda prompt: "".join(sorted(prompt))),
     "halves": LetterTask("tune", 6, lambda prompt: prompt[3:] + prompt[2::-1]),
     "framed": LetterTask("tune", 4, lambda prompt: prompt[-1] + prompt + prompt[0]),
-    "shifted": LetterTask("last", 6, lambda prompt: prompt.translate(NEXT_LETTER)),
-    "folded": LetterTask("last", 6, lambda prompt: "".join(prompt[i] for i in (0, 5, 1, 4, 2, 3))),
-    "unique": LetterTask("last", 7, lambda prompt: "".join(dict.fromkeys(prompt))),
+    "woven": LetterTask(
+        "last", 6, lambda prompt: "".join(map("".join, zip(prompt, prompt[3:], strict=False)))
+    ),
+    "trimmed": LetterTask("last", 8, lambda prompt: prompt[1:-1]),
+    "tripled": LetterTask("last", 3, lambda prompt: "".join(3 * letter for letter in prompt)),
 }
 
 
@@ -157,12 +159,10 @@ PPO_SETUPS = (
 """PPO, whose critic can fail, too; in *tune* and *check*."""
 
 LAST_LETTER_SETUPS = (
-    LetterSetup("grpo", "shifted", _GRPO),
-    LetterSetup("rloo", "folded", _RLOO, errors),
-    LetterSetup("grpo", "unique", _GRPO, reward_model=True, updates=120, logging_steps=5),
-    LetterSetup("grpo", "folded", _GRPO | {"beta": 0.0, "num_iterations": 2}, all_right, scale=5.0),
-    LetterSetup("rloo", "shifted", _RLOO, all_right, scale=10.0, offset=-5.0),
-    LetterSetup("dpo", "unique", _DPO),
+    LetterSetup("ppo", "woven", _PPO),
+    LetterSetup("ppo", "trimmed", _PPO, errors),
+    LetterSetup("ppo", "tripled", _PPO, all_right, scale=5.0),
+    LetterSetup("ppo", "woven", _PPO, reward_model=True, updates=120),
 )
 """Configurations of the last part: their tasks stand nowhere else."""
 

@@ -44,6 +44,9 @@ from corpus.letter_tasks import (
         ("swapped", "abcdef", "badcfe"),
         ("repeated", "abcd", "abcdabcd"),
         ("skipped", "abcdefgh", "aceg"),
+        ("woven", "abcdef", "adbecf"),
+        ("trimmed", "abcdefgh", "bcdefg"),
+        ("tripled", "abc", "aaabbbccc"),
     ],
 )
 def test_a_task_has_one_right_answer(task: str, prompt: str, answer: str) -> None:
