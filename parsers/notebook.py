@@ -38,6 +38,8 @@ _RULED_TABLE = lazy_pattern(r"^-{9,200}\n(?:\|[^\n]{1,200}\|\n){4,200}-{9,200}$"
 No result looks like that, so that two of them are a training."""
 _PROGRESS = lazy_pattern(r"<progress value='(\d{1,15})' max='(\d{1,15})'")
 """How the trainer's bar says the step and how many there will be."""
+_EPOCHS = lazy_pattern(r"\bEpoch (\d{1,9}(?:\.\d{1,4})?)/(\d{1,9})\]")
+"""Behind the bar; the rows of a table may be those of epochs."""
 
 
 class _Training:
@@ -238,20 +240,34 @@ def _add_table(batch: Batch, page: str) -> None:
     builder = ColumnBuilder()
     batch.ended = None
     columns = None
+    bar = _PROGRESS.search(page)
+    per_row = 1
     for cells in HtmlRows().add_text(page):
         if (header := trainer_columns(cells)) is not None:
             columns = header
+            per_row = _steps_per_epoch(bar, page) if columns.axis == "epoch" else 1
             continue
         row = None if columns is None else columns.row(cells)
         if row is not None and row.step is not None:
             for tag, value in row.values:
-                builder.add_point(tag, row.step, UNKNOWN_TIME, value)
-    if (bar := _PROGRESS.search(page)) is not None:
+                builder.add_point(tag, row.step * (per_row or 1), UNKNOWN_TIME, value)
+    if bar is not None:
         done, total = int(bar[1]), int(bar[2])
-        batch.config["max_steps"] = total
+        if per_row:
+            batch.config["max_steps"] = total
         if done >= total > 0:
             batch.ended = RunEnd(State.FINISHED, f"{done}/{total}")
     batch.points, batch.counts_updates = builder.pop_points(), False
+
+
+def _steps_per_epoch(bar: re.Match[str] | None, page: str) -> int:
+    """How many of the bar's steps an epoch has; 0 where bar and epochs do not agree on it."""
+    epochs = _EPOCHS.search(page)
+    if bar is None or epochs is None or not int(epochs[2]):
+        return 0
+    steps, left = divmod(int(bar[2]), int(epochs[2]))
+    is_told = not left and abs(int(bar[1]) - float(epochs[1]) * steps) <= steps / 100
+    return steps if is_told else 0
 
 
 def _place_printed(batch: Batch, printed: list[Points]) -> None:

@@ -346,6 +346,33 @@ def test_two_tables_of_a_trainer_are_a_training(tmp_path: Path) -> None:
     assert found["few-cell-2"].values_by_step()["rollout/ep_rew_mean"] == [(2048, 1.5), (4096, 2.5)]
 
 
+@pytest.mark.parametrize(
+    ("bar", "steps", "total"),
+    [
+        ("value='387' max='387'></progress> [387/387 35:27, Epoch 3/3]", [129, 258], 387),
+        (
+            "value='300' max='387'></progress> [300/387 27:00 < 7:50, Epoch 2.33/3]",
+            [129, 258],
+            387,
+        ),
+        ("value='300' max='300'></progress> [300/300 27:00, Epoch 2.33/3]", [1, 2], None),
+        ("value='300' max='400'></progress> [300/400 27:00 < 9:00]", [1, 2], None),
+    ],
+)
+def test_rows_of_epochs_stand_at_the_steps_of_the_bar(
+    tmp_path: Path, bar: str, steps: list[int], total: int | None
+) -> None:
+    """Where the bar tells how many an epoch has; else the bar's total is not theirs."""
+    rows = "".join(f"<tr><td>{n}</td><td>0.{n}</td><td>0.5</td></tr>" for n in (1, 2))
+    head = "<tr><th>Epoch</th><th>Training Loss</th><th>Validation Loss</th></tr>"
+    page = f"<progress {bar}<table>{head}{rows}</table>"
+    path = tmp_path / "epochs.ipynb"
+    path.write_bytes(notebook([{"output_type": "display_data", "data": {"text/html": [page]}}]))
+    (found,) = read_all(store_of(path)).values()
+    assert found.values_by_step()["loss"] == list(zip(steps, (0.1, 0.2), strict=True))
+    assert found.config.get("max_steps") == total
+
+
 def test_a_figure_between_printed_lines_is_a_line_of_its_own(tmp_path: Path) -> None:
     """So that the heading of the test behind it is seen (joyrl-book's notebooks)."""
     figure = {
