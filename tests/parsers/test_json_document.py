@@ -285,6 +285,15 @@ def test_a_list_may_say_the_steps_of_the_others() -> None:
     assert set(found.points) == {"train/return"}
 
 
+def test_a_list_may_say_after_which_episodes_was_evaluated() -> None:
+    """Its name says whose episodes they are; one that does not rise is a metric."""
+    found = read({"eval_rewards": [-47.0, 12.5, 168.0], "eval_episodes": [5, 10, 15]})
+    assert found.steps("eval_rewards") == [5, 10, 15]
+    assert set(found.points) == {"eval_rewards"}
+    found = read({"eval_rewards": [-47.0, 12.5, 168.0], "eval_episodes": [5, 5, 5]})
+    assert found.steps("eval_rewards") == [1, 2, 3]
+
+
 @given(episodes=st.integers(2, 40), others=st.integers(2, 400))
 def test_lists_of_other_lengths_are_spread_over_the_run(episodes: int, others: int) -> None:
     """Losses of every gradient step beside rewards of every episode: both reach the run's end."""

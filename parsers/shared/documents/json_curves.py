@@ -311,8 +311,9 @@ def _stated_steps(
 
 
 def _ends_in_steps(tag: str) -> bool:
-    """Whether the name says whose steps they are, as `eval_timesteps` does."""
-    return metric_names.is_bare_count(tag.rpartition("_")[2])
+    """Whether the name says whose steps they are, as `eval_timesteps` and `eval_episodes` do."""
+    last = tag.rpartition("_")[2]
+    return metric_names.is_bare_count(last) or metric_names.counts_episodes(last)
 
 
 # --- settings -------------------------------------------------------------------------------------
