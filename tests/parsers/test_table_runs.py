@@ -58,6 +58,17 @@ def test_processes_that_write_one_table() -> None:
     assert steps_of(found) == {"": expected, "pid-70": expected, "pid-73": expected}
 
 
+@pytest.mark.parametrize("column", ["AgentID", "agent_id", "policy_id"])
+def test_agents_that_train_side_by_side(column: str) -> None:
+    """Each ends its episodes when it can, as environments without a common clock do."""
+    order = [(episode, agent) for episode in range(1, 40) for agent in (0, 2, 1)]
+    order[10:13] = [order[12], *order[10:12]]  # one is an episode ahead
+    found = read(table([f"{agent},{episode},{episode}.5" for episode, agent in order], column))
+    name = column.lower().removesuffix("id").removesuffix("_")
+    expected = list(range(1, 40))
+    assert steps_of(found) == {"": expected, f"{name}-2": expected, f"{name}-1": expected}
+
+
 @given(
     seeds=st.integers(2, 4),
     settings=st.integers(2, 3),

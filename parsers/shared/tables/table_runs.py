@@ -16,7 +16,7 @@ from ppo_top.parsers.shared.text.number_text import is_round, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _WORD_COLUMNS = frozenset({"agent", "algo", "algorithm", "method", "policy"})
-"""Columns of names; a number in them is something else, as the loss of the policy."""
+"""Columns of names; a number in them, but for an id, is something else, as a policy's loss."""
 _SUFFIX = lazy_pattern(r"(id|name|number|no)$")
 _COUNTERS = frozenset({"episode", "episodes", "iteration", "update", "epoch"})
 """Columns beside the step that may count on where the seed changes."""
@@ -82,6 +82,8 @@ class TableRuns:
         self.last_count: float | None = None
         """The value in the column `counter` of the row before, also of one read in a block."""
         self._names: list[str] = []
+        self._ids: set[str] = set()
+        """Names of columns that hold numbers of trainings, as `agent_id` does."""
         self._cells: RunCells = ()
         self._first_step: int | None = None
         self._by_cells: dict[RunCells, TableRun] = {}
@@ -102,6 +104,7 @@ class TableRuns:
         words = [(at, name) for at, name in named if name in _WORD_COLUMNS]
         found = [*words, *[(at, name) for at, name in named if numbers_training(name)][:1]]
         self.columns, self._names = [at for at, _ in found], [name for _, name in found]
+        self._ids = {name for at, name in found if normalise(names[at]) == f"{name}id"}
         self._outer = OuterColumns(names, None if found else step)
         for index, name in enumerate(names):
             if index != step and normalise(name) in _COUNTERS:
@@ -198,7 +201,7 @@ class TableRuns:
         cells: list[float | str] = []
         for name, text in zip(self._names, texts, strict=True):
             number = parse_number(text)
-            is_other = number is not None and name in _WORD_COLUMNS
+            is_other = number is not None and name in _WORD_COLUMNS - self._ids
             cells.append(0.0 if is_other else text.strip() if number is None else number)
         return tuple(cells)
 
