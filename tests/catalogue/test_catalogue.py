@@ -300,6 +300,7 @@ GUESSES = [
     ("mean_score_100", "reward_mean"),
     ("score_std", None),
     ("reward_sum", "reward_mean"),
+    ("Reward_Total", "reward_mean"),
     ("Average sum of rewards per episode", "reward_mean"),
     ("Mean Return (Reward)", "reward_mean"),
     ("Mean Return (std)", None),
