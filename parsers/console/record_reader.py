@@ -203,6 +203,9 @@ class RecordReader:
             self.main_process.note_steps([found.step], tags, values, is_heading=False)
 
     def _add_dict(self, found: ConsoleRecord) -> None:
+        """Add a dictionary behind the lines before it, whose steps no line has told."""
+        if self.main_process.awaits_steps:
+            self._add_stepped("", self.main_process.release_steps())
         if self.bar_steps.total is None:
             step, counted = self.main_process.next_step()
             self._builder.add_record("", found, step, counted=counted)

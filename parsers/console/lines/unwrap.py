@@ -38,6 +38,7 @@ _SHORT_CLOCK = lazy_pattern(
 )
 _LEVEL_PREFIX = lazy_pattern(
     r"(?:\[?(?:INFO|DEBUG|WARNING|WARN|TRACE|NOTICE|SUCCESS)\]?(?:\s*+:|(?=[\s|])))(?:[\w.]{1,60}:)?"
+    r"(?: \[PID: \d{1,10}\](?=\s))?"
 )
 _LOG_LEVELS = ("INFO", "DEBUG", "WARN", "TRACE", "NOTICE", "SUCCESS")
 _ZONE = lazy_pattern(r"(?:UTC|GMT|MSK|HKT|SGT|[CEW]ES?T|[A-Z][SD]T|A[CEKW][SD]T|NZ[SD]T)(?=\s?\|)")
@@ -50,8 +51,11 @@ _GLOG_PREFIX = lazy_pattern(
 """absl's and glog's: level, month and day, thread, place in the source."""
 _SOURCE_LOCATION = lazy_pattern(
     r"(?:\w[\w.]{0,80}(?:\s?[-|:–—])?\s{1,24}(?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)\b))|"
-    r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|–—]{1,2}(?=\s)"
+    r"[\w./<>-]{1,120}(?::[\w<>.]{1,60})?:\d{1,6}(?:\]|:)?(?=\s)|\[\d{1,8}\]|[-|–—]{1,2}(?=\s)|"
+    r"(?:\w{1,40} )?@[\w./<>-]{1,120}:\d{1,6}\](?=\s)|(?:\[[\w.<>-]{1,60}\]){1,6} ==>(?=\s)"
 )
+"""`[01-01 10:00:00 MainThread @train.py:119]` (PARL, tensorpack) and `[2025-01-01 10:00:00,123]
+[train][INFO][log.py><_log] ==>` (EfficientZero) say more behind their clock."""
 
 
 _QUOTE = lazy_pattern(r"(?:>\s?){1,8}(?=\S)")
@@ -260,6 +264,8 @@ def _source_location(text: str, position: int) -> re.Match[str] | None:
     if match is None or text.startswith(_LOG_LEVELS, match.end()):
         return match
     name = match[0].partition(":")[0]
+    if name.endswith(".py"):
+        return match
     return None if step_axis(name) or is_metric(name) else match
 
 

@@ -26,14 +26,17 @@ _BRACKETED_WORDS = lazy_pattern(r"\[([A-Za-z][^\[\]=]{0,60})\]")
 _LABEL = lazy_pattern(
     r"^\[[A-Za-z][\w .-]{0,30}\](?:(?=\[)| (?=(?:[Cc]ompleted |[Ff]inished )?[Ee]pisode:? #?\d))"
     r"|^\[(?!(?i:eval|test|val))[A-Za-z]\w{0,20}\] (?=(?:iter|iteration|epoch|update) {1,8}\d)"
+    r"|^\[[A-Z]{1,20}\] (?=(?:Global|Training) step \d)"
 )
-"""`[grpo][step=12] reward=0.5`, `[Simple DQN] Episode 3, Reward: 21.5`, `[rl] iter   1  cost=5`."""
+"""`[grpo][step=12] reward=0.5`, `[Simple DQN] Episode 3, Reward: 21.5`, `[rl] iter   1  cost=5`,
+`[ACTOR] Global step 120: Episode reward: 1.0` (LeRobot)."""
 _ABOUT = lazy_pattern(r"(?<=[a-z])~(?=[-+]?\d)")
 """`train_cost~6825`."""
 _TRAINING_LABEL = lazy_pattern(
-    r"^(?:[Tt]rain(?:ing)?|TRAIN): (?=(?i:episode|ep|step|iteration|iter|epoch|update) #?\d)"
+    r"^(?:[Tt]rain(?:ing)?|TRAIN): "
+    r"(?=(?i:episode|ep|step|iteration|iter|epoch|update) #?\d|total steps: \d)"
 )
-"""`Train: ep 120 rew 21.5`."""
+"""`Train: ep 120 rew 21.5`, `Training: total steps: 2048, episode rewards: 21.5` (PARL)."""
 _ACME_LINE = lazy_pattern(
     rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
 )

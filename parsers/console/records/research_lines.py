@@ -95,7 +95,20 @@ RESEARCH_LINES = (
     ),
     TrainerLine(
         "Evaluation over ",
-        lazy_pattern(rf"^Evaluation over \d{{1,9}} episodes: (?P<mean>{_NUMBER})$"),
+        lazy_pattern(
+            rf"^Evaluation over \d{{1,9}} episodes: (?P<mean>{_NUMBER})"
+            rf"(?: ?, D4RL score: (?P<score>{_NUMBER}))?$"
+        ),
+        {"mean": "eval/mean_reward", "score": "eval/d4rl_score"},
+    ),
+    TrainerLine(
+        "eval_agent done, ",
+        lazy_pattern(rf"\(steps, eval_reward\): \((?P<step>\d{{1,15}}), (?P<mean>{_NUMBER})\)$"),
+        {"mean": "eval/mean_reward"},
+    ),
+    TrainerLine(
+        "Evaluation over: ",
+        lazy_pattern(rf"^Evaluation over: \d{{1,9}} episodes, Reward: (?P<mean>{_NUMBER})$"),
         {"mean": "eval/mean_reward"},
     ),
     TrainerLine(
@@ -138,6 +151,6 @@ RESEARCH_LINES = (
     ),
 )
 """pytorch_sac, DrQ and TD-MPC2, pytorch-a2c-ppo-acktr-gail, DRL-Pytorch (XinJingHao),
-DRL-robot-navigation, PPO-pytorch-Mujoco, the authors' TD3, torch-ac, the notebooks of
+DRL-robot-navigation, PPO-pytorch-Mujoco, the authors' TD3, CORL, PARL, torch-ac, the notebooks of
 "Grokking Deep Reinforcement Learning".
 """

@@ -15,7 +15,8 @@ _EPISODE_START = lazy_pattern(
     r"(?:[Ee]pisode|[Ee]p|EP):?\s?#?\s?(\d{1,15})\b"
 )
 _REWARD = lazy_pattern(
-    rf"\b(reward|return|score)s?\b[^\w,;]{{0,3}}?(?:(?:of|is|was)\W{{1,3}}?)?({NUMBER_PATTERN})"
+    r"\b(reward|return|score)s?(?: sum)?\b[^\w,;]{0,3}?"
+    rf"(?:(?:of|is|was)\W{{1,3}}?)?({NUMBER_PATTERN})"
     r"(?!\w|\.\d)",
     re.IGNORECASE,
 )

@@ -71,6 +71,7 @@ _STEP_WORDS = {
     "envsteps": "timesteps",
     "envstep": "timesteps",
     "totalenvsteps": "timesteps",
+    "samplesteps": "timesteps",
     "totalenvinteracts": "timesteps",
     "totalenvinteractions": "timesteps",
     "totalframes": "timesteps",
