@@ -46,6 +46,8 @@ class RecordReader:
         self._new_total: int | None = None
         self._bar_step: int | None = None
         """Where the bar is, once it has told the step of a dictionary."""
+        self._heads_dicts = False
+        """Whether a line above a dictionary says the step, so that the bar counts what is in it."""
         self._pair_lists = trainer_lines.PairLists()
         self._frames = (PopulationTable(), PufferDashboard())
         self._first_trial = ""
@@ -206,7 +208,8 @@ class RecordReader:
         """Add a dictionary behind the lines before it, whose steps no line has told."""
         if self.main_process.awaits_steps:
             self._add_stepped("", self.main_process.release_steps())
-        if self.bar_steps.total is None:
+        self._heads_dicts |= self.main_process.is_below_heading
+        if self.bar_steps.total is None or self._heads_dicts:
             step, counted = self.main_process.next_step()
             self._builder.add_record("", found, step, counted=counted)
         else:

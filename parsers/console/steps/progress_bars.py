@@ -27,7 +27,9 @@ _DESCRIBED_VALUE = lazy_pattern(
 _BAR_REST = lazy_pattern(r"[^\]\r\n]*+\]")
 _VALUE_AFTER_BAR = lazy_pattern(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
 _PART = lazy_pattern(r"\b(?:epoch|episode|iteration|iter|round)\W{0,3}\d", re.IGNORECASE)
-_PART_OF_EPISODE = lazy_pattern(r"\[(\d{1,9})/\d{1,9}\]")
+_PART_OF_EPISODE = lazy_pattern(r"(?:\[|#)(\d{1,9})/\d{1,9}(?:\]|$)")
+_MAX_LAP = 16
+"""A longer bar that is full and begins anew may be another training's."""
 _TRAINING_BAR_NAME = lazy_pattern(
     r"train|step|iter|epoch|episode|update|progress"
     r"|\b(?:rl|a2c|a3c|ddpg|dqn|grpo|ppo|reinforce|sac|td3)\b",
@@ -175,6 +177,9 @@ class BarValues:
     def __init__(self) -> None:
         self._last_values: tuple[str, list[tuple[str, float]]] = ("", [])
         self._full_bars = 0
+        self._last_bar: ProgressBar | None = None
+        self._before = 0
+        """The steps of all bars that were full before this one began."""
 
     def read_record(self, bar: ProgressBar, text: str, followed: bool) -> ConsoleRecord | None:
         """The record of a bar's values, if they are new."""
@@ -190,10 +195,19 @@ class BarValues:
             if axes and (stated := as_step(axes[0][1])) is not None:
                 return ConsoleRecord(values, stated, axes[0][0])
             part = _PART_OF_EPISODE.search(bar.name)
-            before = (int(part[1]) - 1) * bar.total if part and int(part[1]) else 0
+            before = (int(part[1]) - 1) * bar.total if part and int(part[1]) else self._laps(bar)
             return ConsoleRecord(values, before + bar.done)
         if bar.done != bar.total:
             return None
         self._last_values = bar.name, values
         self._full_bars += 1
         return ConsoleRecord(values, self._full_bars)
+
+    def _laps(self, bar: ProgressBar) -> int:
+        """The steps before this bar where each update or epoch has one of its own."""
+        last, self._last_bar = self._last_bar, bar
+        if last is None or (last.name, last.total) != (bar.name, bar.total) or not bar.total:
+            self._before = 0
+        elif last.done == last.total and (bar.total <= _MAX_LAP or bar.done == bar.total):
+            self._before += bar.total
+        return self._before

@@ -44,6 +44,7 @@ STEP_ROWS = (
     "steps",
     "global_step",
     "timesteps",
+    "timestep",
     "step",
     "Step",
     "iteration",

@@ -4,7 +4,10 @@ Made up after the sources: PARL `parl/utils/logger.py` and `examples/*/train.py`
 `core/log.py` and `core/utils.py`, LeRobot `src/lerobot/rl/actor.py` and `utils/utils.py`, CORL
 `algorithms/finetune/iql.py`, minimind `trainer/train_agent.py`, ColossalChat
 `coati/distributed/grpo_consumer.py`, Oat `oat/learners/base.py` and `oat/collectors/base.py`,
-Open-Reasoner-Zero `orz/ppo/trainer.py` and `orz/ppo/actors.py`.
+Open-Reasoner-Zero `orz/ppo/trainer.py` and `orz/ppo/actors.py`, OfflineRL-Kit
+`offlinerlkit/utils/logger.py` and `policy_trainer/mf_policy_trainer.py`, robomimic
+`robomimic/scripts/train.py`, alpha-zero-general `othello/pytorch/NNet.py`, ART
+`src/art/local/backend.py`.
 """
 
 from __future__ import annotations
@@ -153,3 +156,59 @@ def test_lines_before_a_dictionary_do_not_wait_for_the_last_one() -> None:
     steps = got.steps("avg_raw_rewards")
     assert steps == sorted(steps)
     assert got.steps("policy_loss") == [1, 2, 3, 4, 5, 6, 7]
+
+
+def test_bars_that_are_full_at_every_record_are_counted_on() -> None:
+    """alpha-zero-general trains ten epochs, each with a bar, in each of its iterations."""
+    bar = (
+        "EPOCH ::: {n}\n"
+        "Training Net: 100%|██████████| 120/120 [00:03<00:00, Loss_pi={n}.5e-1, Loss_v=2.0e-1]\n"
+    )
+    got = read("".join(bar.format(n=number) for number in (1, 2, 3)))
+    assert got.steps("Loss_pi") == [120, 240, 360]
+
+
+def test_short_bars_that_begin_anew_are_counted_on() -> None:
+    """ART draws one for the few gradient steps of each of its updates."""
+    bar = "".join(
+        f"train:  30%|███ | {done}/3 [00:01<00:05, 2.1s/it, policy_loss=0.{{n}}{done}]\r"
+        for done in (1, 2, 3)
+    )
+    got = read("\n".join(bar.format(n=number) for number in (1, 2, 3)))
+    assert got.steps("policy_loss") == list(range(1, 10))
+
+
+def test_a_long_bar_that_begins_anew_may_be_another_training() -> None:
+    """Of a thousand steps none is counted on."""
+    bar = "".join(
+        f"train:  30%|███ | {done}/900 [00:01<00:05, 2.1s/it, policy_loss=0.{{n}}{done}]\r"
+        for done in (300, 600, 900)
+    )
+    got = read("\n".join(bar.format(n=number) for number in (1, 2)))
+    assert got.steps("policy_loss") == [300, 600, 900, 300, 600, 900]
+
+
+def test_tables_below_the_bars_of_epochs() -> None:
+    """OfflineRL-Kit draws a bar for each epoch, and its tables say a `timestep`."""
+    epoch = (
+        "Epoch #{n}/1000:  50%|████  | 500/1000 [00:05<00:05, 190.1it/s, loss/actor=-{n}.5]\r"
+        "Epoch #{n}/1000: 100%|████████| 1000/1000 [00:09<00:00, 190.1it/s, loss/actor=-{n}.5]\n"
+        "--------------------------------------------------------------\n"
+        "| eval/normalized_episode_reward | 3{n}.5                      |\n"
+        "| loss/actor                     | -{n}.5                      |\n"
+        "| timestep                       | {n}000                      |\n"
+        "--------------------------------------------------------------\n"
+    )
+    got = read("".join(epoch.format(n=number) for number in (1, 2, 3)))
+    assert got.steps("eval/normalized_episode_reward") == [1000, 2000, 3000]
+    assert got.steps("loss/actor") == sorted(got.steps("loss/actor"))
+
+
+def test_a_heading_above_a_dictionary_says_its_step_and_a_bar_does_not() -> None:
+    """robomimic draws a bar of 100 batches for each epoch, and prints indented JSON below it."""
+    epoch = (
+        "100%|██████████| 100/100 [00:30<00:00,  3.1it/s]\nTrain Epoch {n}\n"
+        '{{\n    "Loss": 0.{n},\n    "Policy_Grad_Norms": 0.1\n}}\n'
+    )
+    got = read("".join(epoch.format(n=number) for number in (1, 2, 3)))
+    assert got.values_by_step()["Loss"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
