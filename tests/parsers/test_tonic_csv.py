@@ -19,3 +19,11 @@ def test_steps_are_those_of_all_episodes(tmp_path: Path) -> None:
     assert run["progress"]["axis"] == "step"
     read = [p for p in points([str(tmp_path)]) if p.tag == "train/episode_score/mean"]
     assert [(p.step, p.value) for p in read] == [(5000 * n, 10.5 + n) for n in range(1, 6)]
+
+
+def test_steps_of_one_episode_are_not_those_of_all(tmp_path: Path) -> None:
+    """A table of one's own counts its episodes."""
+    rows = "\n".join(f"{n},{10 + n % 3},2{n}.5" for n in range(1, 8))
+    (tmp_path / "train_log.csv").write_text(f"Episode,Steps,Reward\n{rows}\n")
+    read = [p for p in points([str(tmp_path)]) if p.tag == "Reward"]
+    assert [p.step for p in read] == list(range(1, 8))

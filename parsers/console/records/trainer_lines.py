@@ -27,7 +27,8 @@ _STEPPED_DICT = lazy_pattern(
     r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})(?:\s+step=(?P<step>\d{1,15}))?\s*$", re.DOTALL
 )
 _HEAD_STEP = lazy_pattern(
-    r"(?:step|iteration|iter|update|epoch|rollout|perf)\s*[:=#]?\s*(\d{1,15})\W*$", re.IGNORECASE
+    r"(?:(?:step|iteration|iter|update|epoch|rollout|perf)\s*[:=#]?|\beval)\s*(\d{1,15})\W*$",
+    re.IGNORECASE,
 )
 _LIST_OF_PAIRS = lazy_pattern(r"(?:^|[ :=])\[(\('.{1,8000}\))\]\s*$")
 _PAIR = lazy_pattern(rf"\('([\w./]{{1,80}})', (?:np\.float\d\d\()?({_NUMBER})\)")

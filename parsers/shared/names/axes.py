@@ -90,8 +90,9 @@ def find_step_key(names: Sequence[str]) -> str | None:
         return "steps"
     ends = {metric_names.normalise(name.rpartition("/")[2]): name for name in reversed(names)}
     exact = {name: name for name in names}
-    if "steps" in ends and ends["steps"].replace("steps", "episodes") in exact:  # Tonic's, as well
-        return ends["steps"]
+    for name in names:  # Tonic's, as well
+        if name.endswith("/steps") and name.removesuffix("steps") + "episodes" in exact:
+            return name
     for found, keys in (
         (exact, _STEP_COUNTS),
         (ends, _OTHER_STEP_COUNTS),

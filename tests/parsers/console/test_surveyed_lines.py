@@ -7,7 +7,7 @@ Made up after the sources: PARL `parl/utils/logger.py` and `examples/*/train.py`
 Open-Reasoner-Zero `orz/ppo/trainer.py` and `orz/ppo/actors.py`, OfflineRL-Kit
 `offlinerlkit/utils/logger.py` and `policy_trainer/mf_policy_trainer.py`, robomimic
 `robomimic/scripts/train.py`, alpha-zero-general `othello/pytorch/NNet.py`, ART
-`src/art/local/backend.py`.
+`src/art/local/backend.py`, slime `slime/observability/rollout_metrics.py`.
 """
 
 from __future__ import annotations
@@ -212,3 +212,10 @@ def test_a_heading_above_a_dictionary_says_its_step_and_a_bar_does_not() -> None
     )
     got = read("".join(epoch.format(n=number) for number in (1, 2, 3)))
     assert got.values_by_step()["Loss"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
+
+
+def test_evaluations_of_slime_say_their_rollout() -> None:
+    """`eval 20: {...}` stands between `rollout 20: {...}` and the next one."""
+    prefix = "(RolloutManager pid=7) [2026-01-02 10:03:04] rollout_metrics.py:247 - "
+    lines = [f"{prefix}eval {10 * n}: {{'eval/aime': 0.{n}}}" for n in (1, 2, 3)]
+    assert read("\n".join(lines)).steps("eval/aime") == [10, 20, 30]
