@@ -178,23 +178,30 @@ def total_steps(
     a little to finish a rollout. Where the trainer is unknown, one that is ahead comes first.
     """
     table = trainer_tables().get(trainer.id)
-    unit = _counter_unit(step, counted)
     totals = []
     for name in table.total_options if table else DEFAULT_TOTAL_OPTIONS:
         value = config.get(name)
         if isinstance(value, (bool, str)) or value is None:
             continue
-        if 1 <= value < MAX_TOTAL_STEPS and (step or 0) <= MAX_OVERSHOOT_FACTOR * value * unit:
-            totals.append(round(value * unit))
+        if not 1 <= value < MAX_TOTAL_STEPS:
+            continue
+        total = value * _counter_unit(name, value, step, counted)
+        if (step or 0) <= MAX_OVERSHOOT_FACTOR * total:
+            totals.append(round(total))
     first = next(iter(totals), None)
     return first if table else next((each for each in totals if each >= (step or 0)), first)
 
 
-def _counter_unit(step: int | None, counted: float | None) -> float:
-    """How far the run's own counter goes in one of the trainer's steps; 1.0 if it counts them."""
+def _counter_unit(name: str, total: float, step: int | None, counted: float | None) -> float:
+    """How far the run's own counter goes in one of what a total counts; 1.0 if it counts that.
+
+    Iterations, and what the count of steps is far beyond, are the run's own:
+    `Iteration 3/60 | Steps: 6144`.
+    """
     if not step or not counted or counted <= _OTHER_UNIT * step:
         return 1.0
-    return step / counted
+    is_own = name == "total_iterations" or counted > MAX_OVERSHOOT_FACTOR * total
+    return 1.0 if is_own else step / counted
 
 
 def names_self_play(config: Mapping[str, ConfigValue]) -> bool:

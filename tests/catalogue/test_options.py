@@ -180,6 +180,21 @@ def test_a_total_is_of_what_the_trainer_counts(
     assert found == expected
 
 
+@pytest.mark.parametrize("option_of_total", ["total_iterations", "max_steps"])
+@pytest.mark.parametrize("counted", [6_144, 122_880])
+def test_a_total_of_iterations_is_of_the_run_s_own_counter(
+    option_of_total: str, counted: float
+) -> None:
+    """`Iteration 3/60 | Steps: 6144` goes to 60, whatever the steps are; so does a bar's 3/60."""
+    assert total_steps({option_of_total: 60}, UNKNOWN_TRAINER, 3, counted) == 60
+
+
+@pytest.mark.parametrize("count", [1, 60])
+def test_few_steps_in_an_iteration_do_not_make_a_total_of_none(count: int) -> None:
+    """100 steps in each of 60 iterations: at the first, 100 is not far beyond 60."""
+    assert total_steps({"total_iterations": 60}, UNKNOWN_TRAINER, count, 100 * count) == 60
+
+
 def test_the_present_spelling_comes_first() -> None:
     """Where a trainer has renamed an option advice speaks of the new name."""
     found = option(TRAINERS["openrlhf"], "clip_range")

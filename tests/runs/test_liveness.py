@@ -135,6 +135,17 @@ def test_a_run_that_reached_its_last_step_is_finished(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "form", ["update {n}/20 | steps {s} | ", "Iteration {n}/20 | Steps: {s} | "]
+)
+def test_steps_beside_the_last_iteration_do_not_hide_the_end(tmp_path: Path, form: str) -> None:
+    """`Iteration 20/20 | Steps: 40960` is the end, as `Iteration 20/20` is."""
+    lines = [form.format(n=n, s=2048 * n) + f"reward: {n}.5 | KL: 0.0{n}\n" for n in range(1, 21)]
+    run = run_of(tmp_path, "".join(lines))
+    assert run.total_steps == 20
+    assert run_status(run, WROTE + HOUR) == RunStatus(State.FINISHED, "all steps done")
+
+
+@pytest.mark.parametrize(
     ("name", "state"),
     [
         ("torch_cartpole", State.FINISHED),
