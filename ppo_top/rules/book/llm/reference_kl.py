@@ -63,7 +63,9 @@ def drifted_token(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         return None
     message = f"policy has drifted {num(value)} nats per token from the reference (healthy <= 0.1)"
     limit = limits["clear"]
-    if run.learned and run.rewarded_by_rules:  # drift is what the reward costs
+    if run.learned and run.rewarded_by_rules:  # drift is what the reward costs, within bounds
+        if value > limits["once"]:
+            return Assessment(WARN, value, limit, message)
         return Assessment(INFO, value, limit, f"{message}, and the reward pays for it")
     if value > limits["once"]:
         return Assessment(CRIT, value, limit, message, immediate=True)
