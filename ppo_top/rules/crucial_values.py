@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from functools import cache
 
-from ppo_top.catalogue import UNKNOWN_FAMILY, UNKNOWN_TRAINER, Trainer, concept_stem, why_missing
+from ppo_top.catalogue import (
+    UNKNOWN_FAMILY,
+    UNKNOWN_TRAINER,
+    Trainer,
+    concept,
+    concept_stem,
+    why_missing,
+)
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
 from ppo_top.model import Profile
 from ppo_top.model.named_tuple import NamedTuple
@@ -39,6 +46,12 @@ def crucial_values(profile: Profile) -> list[tuple[str, str]]:
     return [(row.concept, row.label) for row in shown]
 
 
+def value_name(name: str, profile: Profile) -> str:
+    """What a metric is called in a run: as its checklist has it, so that all texts agree."""
+    called = (row.label for row in _rows(profile) if row.concept == name)
+    return next(called, concept(name).label)
+
+
 def essential_values(profile: Profile) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
     """(concept, label) of the values that a verdict rests on: those logged, those not logged."""
     stems = {concept_stem(name) for name in profile.tags}
@@ -62,15 +75,15 @@ def _table() -> dict[str, list[CrucialValue]]:
     """Rows by trainer id, algorithm or family."""
     found: dict[str, list[CrucialValue]] = {}
     text = (TABLES_FOLDER / "crucial.tsv").read_text(encoding="utf-8")
-    for _, (whose, concept, label, *when) in table_rows(text):
-        row = CrucialValue(concept, label, "context" in when, "optional" in when)
+    for _, (whose, name, label, *when) in table_rows(text):
+        row = CrucialValue(name, label, "context" in when, "optional" in when)
         found.setdefault(whose, []).append(row)
     return found
 
 
-def not_logged_text(concept: str, trainer: Trainer) -> str:
+def not_logged_text(name: str, trainer: Trainer) -> str:
     """The note on a metric that a run does not log, with the option that would log it."""
-    why = why_missing(concept, trainer.id)
+    why = why_missing(name, trainer.id)
     if why:
         return f"not logged: {why}"
     unnamed = trainer.id in ("custom", UNKNOWN_TRAINER.id, "")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Sequence
 
 from ppo_top.model import NO_STEP, Finding, Mark, Profile
+from ppo_top.rules.crucial_values import value_name
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import Assessment, Rule
 from ppo_top.rules.engine.terms import WARN
-from ppo_top.rules.engine.wording import format_value, label, num
+from ppo_top.rules.engine.wording import format_value, num
 from ppo_top.text.format import count, dated, healthy_text, plural
 
 
@@ -29,7 +30,7 @@ def _metric_line(run: JudgedRun, concept: str) -> str:
         return ""
     healthy = healthy_range(concept, run.profile)
     words = f" ({healthy_text(healthy.text)})" if healthy is not None and healthy.text else ""
-    return f"{label(concept)} {format_value(concept, value)}{words}"
+    return f"{value_name(concept, run.profile)} {format_value(concept, value)}{words}"
 
 
 def _reward_line(run: JudgedRun) -> str:

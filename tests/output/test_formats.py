@@ -57,7 +57,10 @@ def report_on(name: str, said: str, *severities: str, calm: Verdict = Verdict.HE
          "try": [said]}
         for number, word in enumerate(severities)
     ]  # fmt: skip
-    values = {"concept": "approx_kl", "status": "ok", "value": "nan", "healthy": said, "note": said}
+    values = {
+        "concept": "approx_kl", "label": said, "status": "ok", "value": "nan",
+        "healthy": said, "note": said,
+    }  # fmt: skip
     found = {"open": [each["rule"] for each in findings], "findings": findings}
     summary = RunSummary(
         verdict, verdict.words, worst, "sb3", said, "on-policy", 9, 9, "1 update", None,

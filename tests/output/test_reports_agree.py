@@ -13,6 +13,7 @@ from itertools import combinations
 import pytest
 
 from corpus.table import CORPUS_RUNS
+from ppo_top.catalogue import concept
 from ppo_top.catalogue.causes import known_causes
 from ppo_top.model import Finding, Severity, Status
 from ppo_top.views.run_view import CheckRow, RunView, make_run_view
@@ -148,6 +149,23 @@ def test_a_bare_tick_stands_beside_a_value_in_its_range() -> None:
                     wrong.append((view.name, row.concept, row.value, row.healthy))
     assert seen > 200
     assert wrong == []
+
+
+def test_evidence_calls_a_metric_as_the_checklist_does() -> None:
+    """`KL to reference` is not `KL to ref / token` a few lines above.
+
+    The reward is called that, also where the checklist has the trainer's `score`.
+    """
+    other_names = 0
+    for view in views():
+        findings = [*(each.finding for each in view.open_findings), *view.cleared_findings]
+        said = [line for each in findings for line in each.evidence]
+        for row in view.checklist:
+            usual = concept(row.concept).label
+            if row.label != usual and row.concept != "reward_mean":
+                assert [line for line in said if line.startswith(f"{usual} ")] == [], view.name
+                other_names += any(line.startswith(f"{row.label} ") for line in said)
+    assert other_names
 
 
 def test_a_verdict_is_that_of_its_worst_open_finding() -> None:

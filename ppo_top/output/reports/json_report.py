@@ -145,6 +145,7 @@ def _finite(values: array[float]) -> Sequence[float]:
 def _check_row(row: CheckRow) -> dict[str, Any]:
     return {
         "concept": row.concept,
+        "label": row.label,
         "status": row.status.value,
         "value": json_value(row.value),
         "healthy": row.healthy,

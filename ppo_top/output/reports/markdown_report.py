@@ -106,8 +106,8 @@ def _value_lines(values: Sequence[ReportedValue]) -> Iterator[str]:
     yield "| | crucial value | now | healthy | |"
     yield "|---|---|---:|---|---|"
     for each in logged[:MAX_VALUES]:
-        about = concept(each.concept)
-        cells = about.label, format_metric_value(each.value, about.fmt), each.healthy, each.note
+        now = format_metric_value(each.value, concept(each.concept).fmt)
+        cells = each.label, now, each.healthy, each.note
         yield f"| {MARKS[each.status]} | {' | '.join(map(markdown_text, cells))} |"
 
 

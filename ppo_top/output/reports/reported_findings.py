@@ -36,6 +36,8 @@ class ReportedValue(NamedTuple):
     """A value of the checklist; None if it is not logged."""
 
     concept: str
+    label: str
+    """What the checklist calls it."""
     status: Status
     value: float | None
     healthy: str
@@ -72,6 +74,7 @@ def reported_values(report: RunReport) -> list[ReportedValue]:
     return [
         ReportedValue(
             row["concept"],
+            clean(row["label"]),
             Status(row["status"]),
             None if row["value"] is None else float(row["value"]),
             row["healthy"],
