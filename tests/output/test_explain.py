@@ -167,7 +167,8 @@ def test_a_name_is_known_as_a_console_prints_it() -> None:
 def test_who_logs_a_tag_is_a_list() -> None:
     """Commas, and one `and` at its end."""
     assert text("train/entropy_loss").startswith(
-        "train/entropy_loss, as MILES, slime, OpenRLHF, custom PPO and SB3 log it"
+        "train/entropy_loss, as MILES, slime, Open-Reasoner-Zero, OpenRLHF, custom PPO and SB3 log "
+        "it"
     )
 
 

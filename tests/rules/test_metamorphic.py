@@ -150,7 +150,6 @@ DIFFERENCES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "of causes that are about as likely another one is the first": {
         "cartpole-clip-off-lr-x10-s11": (*OWN, "CleanRL's names"),
         "cartpole-reward-x1000-midway-s21": ("rewards plus 1,000",),
-        "mountaincar-discrete-reward-flipped-midway-s11": (*SCALED[:1], "rewards plus 1,000"),
     },
     "what the critic's values are beside the rewards tells causes apart": {
         "crane-td3-healthy-s81648": SCALED,

@@ -110,25 +110,11 @@ def penalty_large(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     """The policy cannot leave the reference."""
     if run.family not in (RLHF, GRPO):
         return None
-    found = (run.config_number("beta"), run.config_number("kl_coef"), penalty_paid(run))
+    found = (run.config_number(name) for name in ("beta", "kl_coef"))
     value = max((each for each in found if each is not None), default=0.0)
     if value <= limits["kl_penalty"]:
         return None
     return OddSetting("KL penalty", value, limits["kl_penalty"], "the policy stays the reference")
-
-
-def penalty_paid(run: JudgedRun) -> float | None:
-    """The KL coefficient that the log implies: what was paid for the KL, fitted to the KL.
-
-    KLs next to 0 are rounding.
-    """
-    cost, kl = run.histories.get("non_score_reward"), run.histories.get("ref_kl")
-    if cost is None or kl is None or run.family != RLHF or cost.count != kl.count:
-        return None
-    if max(map(abs, kl.recent), default=0.0) < LEAST_KL:
-        return None
-    pairs = zip(cost.recent, kl.recent, strict=True)
-    return -sum(paid * each for paid, each in pairs) / sum(each * each for each in kl.recent)
 
 
 def temperature_high(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
@@ -166,6 +152,22 @@ def _is_odd(find: FindSetting, run: JudgedRun) -> bool | None:
     return True if find(run, SETTING_LIMITS) is not None else None
 
 
+def penalty_strong(run: JudgedRun) -> bool | None:
+    """The KL penalty is large: it is stated, or the log implies it.
+
+    What was paid for the KL, fitted to the KL, is the coefficient; KLs next to 0 are rounding.
+    """
+    if (stated := _is_odd(penalty_large, run)) is not None or run.family != RLHF:
+        return stated
+    cost, kl = run.histories.get("non_score_reward"), run.histories.get("ref_kl")
+    if cost is None or kl is None or cost.count != kl.count:
+        return None
+    if max(map(abs, kl.recent), default=0.0) < LEAST_KL:
+        return None
+    paid = -sum(each * by for each, by in zip(cost.recent, kl.recent, strict=True))
+    return paid > SETTING_LIMITS["kl_penalty"] * sum(each * each for each in kl.recent)
+
+
 def discount_usual(run: JudgedRun) -> bool | None:
     """The discount is stated, and one with which later rewards count."""
     value = run.config_number("gamma")
@@ -181,6 +183,7 @@ def rollout_short(run: JudgedRun) -> bool | None:
 SETTING_FACTS: Mapping[str, Fact] = {
     "PPO with fewer than 64 steps an update": rollout_short,
     **{name: partial(_is_odd, find) for name, find in ODD_SETTINGS.items()},
+    "KL penalty above 5": penalty_strong,
     "discount of 0.9 or more": discount_usual,
 }
 
