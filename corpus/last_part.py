@@ -23,7 +23,7 @@ from typing import Any
 from benchmarks.diagnosis import all_figures
 from benchmarks.labelled_runs import judge_runs
 from corpus.last.judged_parts import JUDGED_PARTS, RefusedError, judge_once, refuse_if_judged
-from corpus.letter_tasks import LAST_LETTER_SETUPS, letter_faults_of
+from corpus.letters.tasks import LAST_LETTER_SETUPS, letter_faults_of
 from corpus.plan import PlannedRun, drawn_runs, faults_of
 from corpus.unseen_tasks import LAST_TASKS
 
@@ -85,7 +85,7 @@ def train_control(commit: str, until: str | None, share: tuple[int, int]) -> lis
 
 def train_letters(commit: str, until: str | None, share: tuple[int, int]) -> list[str]:
     """Train what is missing of one language-model run in n, from the k-th on."""
-    from corpus.letter_train import letter_run_id, train_missing_letters  # needs TRL
+    from corpus.letters.train import letter_run_id, train_missing_letters  # needs TRL
 
     runs, (k, n) = drawn_letter_runs(commit), share
     train_missing_letters(runs[k - 1 :: n], LAST_LETTER_RUNS, until)

@@ -10,7 +10,7 @@ from statistics import mean, median
 
 import pytest
 
-from corpus.letter_tasks import ALPHABET, LETTER_SETUPS
+from corpus.letters.tasks import ALPHABET, LETTER_SETUPS
 from corpus.table import CORPUS_RUNS
 from ppo_top import points
 

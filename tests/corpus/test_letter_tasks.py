@@ -11,7 +11,7 @@ from corpus.accepted_rules import accepted_rules
 from corpus.causes import CAUSE_BY_FAULT
 from corpus.last.judged_parts import judged_parts
 from corpus.last_part import LETTER_PART, drawn_letter_runs
-from corpus.letter_tasks import (
+from corpus.letters.tasks import (
     LAST_LETTER_SETUPS,
     LETTER_FAULTS,
     LETTER_SETUPS,

@@ -183,7 +183,7 @@ def rollout_short(run: JudgedRun) -> bool | None:
 SETTING_FACTS: Mapping[str, Fact] = {
     "PPO with fewer than 64 steps an update": rollout_short,
     **{name: partial(_is_odd, find) for name, find in ODD_SETTINGS.items()},
-    "KL penalty above 5": penalty_strong,
+    "KL penalty above 5": penalty_strong,  # settings aside, some logs imply it
     "discount of 0.9 or more": discount_usual,
 }
 

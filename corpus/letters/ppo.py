@@ -1,4 +1,4 @@
-"""How a configuration of `corpus.letter_tasks` is trained with TRL's PPO, the one with a critic.
+"""How a configuration of `corpus.letters.tasks` is trained with TRL's PPO, the one with a critic.
 
 Its trainer left TRL after 1.12. It asks for a reward model that reads tokens, and for a policy
 whose `generate` tells the logits.
@@ -15,8 +15,8 @@ from torch import nn
 from transformers import GPT2ForSequenceClassification
 from trl.experimental.ppo import PPOConfig, PPOTrainer
 
-from corpus.letter_model import FastGPT2, load_model
-from corpus.letter_tasks import LETTER_TASKS, LetterSetup
+from corpus.letters.model import FastGPT2
+from corpus.letters.tasks import LETTER_TASKS, LetterSetup
 
 
 class ScoredGPT2(FastGPT2):
@@ -72,33 +72,32 @@ class RewardOfTexts(nn.Module):
         return hidden
 
 
-def load_policy(reference: Path) -> tuple[ScoredGPT2, Any]:
-    """The reference as PPO's policy, and its tokenizer."""
-    return ScoredGPT2.from_pretrained(reference), load_model(reference)[1]
-
-
 def prepare_ppo(
     setup: LetterSetup, reference: Path, reward: Any, options: dict[str, Any], given: dict[str, Any]
 ) -> Any:
-    """A PPO trainer whose policy, reference and critic all start from the reference's weights."""
-    policy, tokenizer = load_policy(reference)
+    """A PPO trainer whose policy, reference and critic all start from the reference's weights.
+
+    `options` and `given` are what trainers of all kinds are told.
+    """
+    tokenizer = given["processing_class"]
     reward_model = RewardOfTexts(setup, reward, tokenizer)
-    options = {name: value for name, value in options.items() if name != "max_steps"} | {
+    updates = {
         "total_episodes": setup.updates * setup.batch,
         "local_rollout_forward_batch_size": setup.batch,
         "stop_token": "eos",
         "num_sample_generations": 0,
     }
-    data = given.pop("train_dataset")
+    options = {name: value for name, value in options.items() if name != "max_steps"} | updates
+    prompts = given["train_dataset"].map(
+        lambda row: tokenizer(row["prompt"]), remove_columns="prompt"
+    )
     trainer = PPOTrainer(
         args=PPOConfig(**options),
-        processing_class=tokenizer,
-        model=policy,
-        ref_model=load_policy(reference)[0],
+        model=ScoredGPT2.from_pretrained(reference),
+        ref_model=ScoredGPT2.from_pretrained(reference),
         reward_model=reward_model,
         value_model=GPT2ForSequenceClassification.from_pretrained(reference, num_labels=1),
-        train_dataset=data.map(lambda row: tokenizer(row["prompt"]), remove_columns="prompt"),
-        **given,
+        **given | {"train_dataset": prompts},
     )
     reward_model.trainer.append(trainer)
     return trainer

@@ -1,4 +1,4 @@
-"""How the configurations of `corpus.letter_tasks` are trained with TRL."""
+"""How the configurations of `corpus.letters.tasks` are trained with TRL."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from torch.nn import functional
 from transformers import TrainerCallback
 from trl import DPOConfig, DPOTrainer, GRPOConfig, GRPOTrainer, RLOOConfig, RLOOTrainer
 
-from corpus.letter_model import FastGPT2, letters, load_model
-from corpus.letter_tasks import (
+from corpus.letters.model import FastGPT2, letters, load_model
+from corpus.letters.tasks import (
     LETTER_FAULTS,
     LETTER_TASKS,
     TOKENS,
@@ -206,20 +206,22 @@ def prepare_trainer(run: PlannedLetterRun, way: str, reference: Path) -> Any:
         callbacks.append(LetterChange(fault.model, letter_onset(setup, fault), reference))
     if way == "jsonl":
         callbacks.append(JsonLines())
-    given = {"train_dataset": _training_data(setup, seed), "callbacks": callbacks}
+    given = {
+        "processing_class": tokenizer,
+        "train_dataset": _training_data(setup, seed),
+        "callbacks": callbacks,
+    }
     options = _trainer_options(setup, fault, seed, way)
     reward = AlteredReward(setup, fault, seed)
     if setup.trainer == "ppo":
-        from corpus.letter_ppo import prepare_ppo  # TRL 1.12 has it, newer ones do not
+        from corpus.letters.ppo import prepare_ppo  # TRL 1.12 has it, newer ones do not
 
         trainer = prepare_ppo(setup, reference, reward, options, given)
     else:
         if setup.trainer != "dpo":
             given["reward_funcs"] = [reward]
         trainer_class, config_class = TRAINERS[setup.trainer]
-        trainer = trainer_class(
-            model=model, processing_class=tokenizer, args=config_class(**options), **given
-        )
+        trainer = trainer_class(model=model, args=config_class(**options), **given)
     if fault.model == "reverse_loss":
         reverse_gradients(policy_of(trainer.model))
     return trainer

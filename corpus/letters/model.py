@@ -1,4 +1,4 @@
-"""The tiny language model of `corpus.letter_tasks`, and the supervised training before the run."""
+"""The tiny language model of `corpus.letters.tasks`, and the supervised training before the run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 from torch.nn import functional
 from transformers import AutoTokenizer, GPT2Config, GPT2LMHeadModel, PreTrainedTokenizerFast
 
-from corpus.letter_tasks import ALPHABET, LETTER_TASKS, TOKENS, draw_answer, draw_prompt
+from corpus.letters.tasks import ALPHABET, LETTER_TASKS, TOKENS, draw_answer, draw_prompt
 
 WIDTH, LAYERS, HEADS = 48, 2, 4
 REFERENCE_STEPS, REFERENCE_BATCH, REFERENCE_RATE = 300, 48, 4e-3

@@ -1,4 +1,4 @@
-"""Train the runs of `corpus.letter_tasks`: `python -m corpus.letter_train [ID ...]`.
+"""Train the runs of `corpus.letters.tasks`: `python -m corpus.letters.train [ID ...]`.
 
 It needs TRL 1.16; with `--ppo` it trains those of PPO, and needs TRL 1.12. Runs that are there
 already are skipped. Those of a last part are trained by `python -m corpus.last_part --letters`.
@@ -26,8 +26,8 @@ from typing import Any
 import torch
 
 from corpus.labels import label
-from corpus.letter_model import train_reference
-from corpus.letter_tasks import (
+from corpus.letters.model import train_reference
+from corpus.letters.tasks import (
     LETTER_FAULTS,
     LETTER_TASKS,
     LETTER_WAYS,
@@ -39,7 +39,7 @@ from corpus.letter_tasks import (
     planned_letter_runs,
     planned_ppo_runs,
 )
-from corpus.letter_trainers import LOGS, policy_of, prepare_trainer, true_score
+from corpus.letters.trainers import LOGS, policy_of, prepare_trainer, true_score
 from corpus.llm import versions
 from corpus.table import CORPUS_RUNS
 

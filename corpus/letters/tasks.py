@@ -13,7 +13,6 @@ from itertools import zip_longest
 from typing import Any
 
 ALPHABET = "abcdefgh"
-NEXT_LETTER = str.maketrans(ALPHABET, ALPHABET[1:] + ALPHABET[0])
 TOKENS = 16
 """Maximum length of a completion; right answers and their end take 5 to 9."""
 

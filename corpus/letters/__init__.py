@@ -1,0 +1,1 @@
+"""Tiny language models that answer in letters, trained with TRL."""
