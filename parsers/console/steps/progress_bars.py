@@ -131,6 +131,11 @@ def _counts_training(bar: ProgressBar) -> bool:
     return not bar.name or bool(_TRAINING_BAR_NAME.search(bar.name) or _values_before(bar))
 
 
+def _may_be_lap(bar: ProgressBar) -> bool:
+    """Whether a bar may be one of many, of an update or epoch each: `12/12`, then `9/9`."""
+    return bar.total <= _MAX_LAP or bar.done == bar.total
+
+
 class TrainingBar:
     """Progress of the training, by the bar that counts its steps.
 
@@ -206,8 +211,10 @@ class BarValues:
     def _laps(self, bar: ProgressBar) -> int:
         """The steps before this bar where each update or epoch has one of its own."""
         last, self._last_bar = self._last_bar, bar
-        if last is None or (last.name, last.total) != (bar.name, bar.total) or not bar.total:
+        if last is None or last.name != bar.name or not bar.total:
             self._before = 0
-        elif last.done == last.total and (bar.total <= _MAX_LAP or bar.done == bar.total):
-            self._before += bar.total
+        elif last.done == last.total and _may_be_lap(last) and _may_be_lap(bar):
+            self._before += last.total
+        elif last.total != bar.total:
+            self._before = 0
         return self._before

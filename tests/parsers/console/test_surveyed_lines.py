@@ -178,6 +178,13 @@ def test_short_bars_that_begin_anew_are_counted_on() -> None:
     assert got.steps("policy_loss") == list(range(1, 10))
 
 
+def test_short_bars_of_other_lengths_are_counted_on() -> None:
+    """ART trains on as many groups as are left of an update's: once twelve, once nine."""
+    bar = "train: 100%|█████| {k}/{k} [00:01<00:00, 2.1s/it, policy_loss=0.{n}5]\n"
+    got = read("".join(bar.format(n=n, k=k) for n, k in enumerate((12, 9, 20, 9))))
+    assert got.steps("policy_loss") == [12, 21, 41, 50]
+
+
 def test_a_long_bar_that_begins_anew_may_be_another_training() -> None:
     """Of a thousand steps none is counted on."""
     bar = "".join(
