@@ -14,6 +14,8 @@ _LENGTHS = ("ep_len", "resp_len_mean")
 _LENGTH_NAMES = ("length", "lengths")
 _SIGNS_OF_RL = {"entropy", "exploration_rate", "approx_kl", "ref_kl", "policy_loss", "value_loss"}
 """Beside one of these, `R` is no coefficient of a correlation and no recall."""
+_NAMES_OF_OTHERS = (("mean", "policy_std", "std"), ("wins", "total_loss", "losses"))
+"""A name, and what another one beside it does not mean then."""
 
 MIN_REPEATS = 2
 """So many rows with the number of the row before: a count of all steps would have grown."""
@@ -122,9 +124,9 @@ def settle_by_others(found: dict[str, Meaning], tags: Sequence[str], *, is_known
     """Let names mean what those beside them show.
 
     Unless the trainer `is_known`, `R` beside an entropy or the like is the reward, if nothing else
-    is, and `length` beside a reward that of an episode. `Std` beside `Mean` is of the same numbers.
-    `alpha` beside an exploration rate is a learning rate or the exponent of priorities: who
-    explores so has no entropy bonus.
+    is, and `length` beside a reward that of an episode. `Std` beside `Mean` is of the same numbers,
+    `losses` beside `wins` are games. `alpha` beside an exploration rate is a learning rate or the
+    exponent of priorities: who explores so has no entropy bonus.
     """
     concepts = {known.concept for known in found.values()}
     if not is_known and "reward_mean" not in concepts and not concepts.isdisjoint(_SIGNS_OF_RL):
@@ -136,9 +138,11 @@ def settle_by_others(found: dict[str, Meaning], tags: Sequence[str], *, is_known
     if "exploration_rate" in concepts and "entropy" not in concepts:
         for tag in [tag for tag in _guessed(found, "entropy_coef") if tag.lower() == "alpha"]:
             del found[tag]
-    if "mean" in map(str.lower, tags):
-        for tag in [tag for tag in _guessed(found, "policy_std") if tag.lower() == "std"]:
-            del found[tag]
+    names = {tag.lower() for tag in tags}
+    for other, concept, name in _NAMES_OF_OTHERS:
+        if other in names:
+            for tag in [tag for tag in _guessed(found, concept) if tag.lower() == name]:
+                del found[tag]
 
 
 def _guessed(meanings: Mapping[str, Meaning], concept: str) -> list[str]:

@@ -143,6 +143,14 @@ def test_a_length_beside_a_reward_is_that_of_an_episode(
     assert meanings(tmp_path, capsys)[names[-1]] == concept
 
 
+def test_losses_beside_wins_are_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`Wins: 7, Losses: 2` of a game against another player; alone they are a loss."""
+    table = write_table(tmp_path / "train.csv", "update,Wins,Losses", ["1,7,2", "2,8,1"])
+    assert meanings(tmp_path, capsys)["Losses"] is None
+    write_table(table, "update,Losses", ["1,0.5", "2,0.25"])
+    assert meanings(tmp_path, capsys)["Losses"] == "total_loss"
+
+
 def test_a_spread_beside_a_mean_is_not_the_policys(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
