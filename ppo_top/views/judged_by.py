@@ -28,10 +28,6 @@ MAX_NAMES = 3
 """Names in a headline; more are counted."""
 
 
-RESERVATION = "Healthy as far as"
-"""How the headline of a healthy run begins of which too little is logged."""
-
-
 class JudgedBy(NamedTuple):
     """What a verdict rests on.
 
@@ -75,15 +71,15 @@ def enough_to_judge(profile: Profile) -> bool:
     return len(logged) >= (1 if profile.family == PREFERENCE else LEAST_VALUES)
 
 
-def healthy_text(profile: Profile) -> str:
-    """The headline of a run without findings: how far its health can be told."""
+def reservation(profile: Profile) -> str:
+    """How far the health of a run can be told; "" where enough is logged."""
     logged, missing = essential_values(profile)
     if names_self_play(profile.config) and not has_reward(profile):
         others = [label for name, label in logged if name not in REWARD_CONCEPTS]
         tells = "in self-play only Elo or evaluation games tell of progress"
         return f"{_as_far_as(others)}; {tells}"
     if len(logged) >= MOST_SHARE * (len(logged) + len(missing)):
-        return "Healthy: no finding"
+        return ""
     verb = "is" if len(missing) == 1 else "are"
     unseen = names([label for _, label in missing])
     return f"{_as_far_as([label for _, label in logged])}; {unseen} {verb} not logged"
@@ -92,7 +88,7 @@ def healthy_text(profile: Profile) -> str:
 def _as_far_as(labels: Sequence[str]) -> str:
     """What a reserved verdict rests on."""
     seen = labels or ["evaluation"]
-    return f"{RESERVATION} {names(seen)} {'tells' if len(seen) == 1 else 'tell'}"
+    return f"Healthy as far as {names(seen)} {'tells' if len(seen) == 1 else 'tell'}"
 
 
 def names(labels: Sequence[str]) -> str:

@@ -25,7 +25,7 @@ from ppo_top.text.format import healthy_text as range_text
 from ppo_top.text.format import plural
 from ppo_top.views.checklist import CheckRow, make_check_rows
 from ppo_top.views.curves import Panel, PanelTrack, is_counter, make_panels
-from ppo_top.views.judged_by import RESERVATION, enough_to_judge, has_reward, healthy_text, names
+from ppo_top.views.judged_by import enough_to_judge, has_reward, names, reservation
 from ppo_top.views.open_findings import OpenFinding, cleared_findings, open_findings
 from ppo_top.views.progress import Progress, run_progress
 from ppo_top.views.troubled_rows import WARMUP_POINTS
@@ -59,6 +59,8 @@ class RunView(NamedTuple):
     timeline: Timeline
     config: dict[str, ConfigValue]
     problem_count: int
+    reservation: str
+    """How far its health can be told; "" where enough is logged, or where it is not healthy."""
 
     @property
     def tracks(self) -> list[PanelTrack]:
@@ -91,8 +93,7 @@ class RunView(NamedTuple):
     @property
     def verdict_words(self) -> str:
         """The verdict in words, with a reservation where much is not logged."""
-        partly = self.verdict is Verdict.HEALTHY and self.headline.startswith(RESERVATION)
-        return self.verdict.words + (" as far as logged" if partly else "")
+        return self.verdict.words + (" as far as logged" if self.reservation else "")
 
     @property
     def marked_words(self) -> str:
@@ -146,6 +147,7 @@ def make_run_view(
         timeline=run.timeline,
         config=run.evaluation.config,
         problem_count=sum(source.problem_count for source in run.sources.values()),
+        reservation=reservation(run.profile) if worst is Verdict.HEALTHY else "",
     )
 
 
@@ -202,7 +204,8 @@ def _headline(
         so_far = f"{timeline.count_updates(row)} of {plural(WARMUP_POINTS, timeline.row_kind)}"
         return f"{_watching(outside)}, {so_far}" if outside else f"Warming up: {so_far}"
     if now is Verdict.HEALTHY:
-        return _watching(outside) if outside else healthy_text(run.profile)
+        healthy = reservation(run.profile) or "Healthy: no finding"
+        return _watching(outside) if outside else healthy
     if row >= 0:
         unjudged = "no reward is logged, and too little else"
         return f"{_watching(outside)}; {unjudged}" if outside else f"Not judged: {unjudged}"

@@ -351,10 +351,10 @@ def test_an_amber_mark_says_which_value_is_out_of_its_range(
     log.write_text("\n".join([*rows, last.replace(",0.008,", ",0.03,")]) + "\n")
     assert main(["check", str(tmp_path)]) == 0
     head, *others = capsys.readouterr().out.splitlines()
-    assert head == "▲ run: healthy, approx KL out of range"
+    assert head == "▲ run: healthy as far as logged, approx KL out of range"
     assert sum("Out of range: approx KL 0.03" in line for line in others) == 1
     main(["status", str(tmp_path)])
-    assert "▲ run · healthy, approx KL out of range · " in capsys.readouterr().out
+    assert "▲ run · healthy as far as logged, approx KL out of range · " in capsys.readouterr().out
 
 
 def test_wrong_usage_is_code_2() -> None:

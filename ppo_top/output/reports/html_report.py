@@ -169,7 +169,8 @@ def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> R
 def _verdict(run: Run, view: RunView, status: Status) -> str:
     """What is wrong, what it has cost, its cause, what led to it, what to try first."""
     words, headline = view.verdict_words.capitalize(), view.headline
-    words = _text(headline if headline.startswith(words) else f"{words}: {headline}")
+    says_it = headline.startswith(words) or headline == view.reservation
+    words = _text(headline if says_it else f"{words}: {headline}")
     explained = explain_verdict(view, run.findings)
     lines = [f'<p class="title">{MARKS[status]} {words}</p>']
     if explained is not None:

@@ -56,8 +56,8 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
 
 def report_lines(run: Run, view: RunView) -> Iterator[str]:
     """The report of one run after its head lines, without colours."""
-    if view.verdict_words != view.verdict.words:
-        yield from _wrap(view.headline, "  ")
+    if view.reservation:
+        yield from _wrap(view.reservation, "  ")
     for opened in view.open_findings:
         yield ""
         yield from _finding_lines(opened)
