@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from ppo_top.catalogue.families import GRPO, ON_POLICY, RLHF
 from ppo_top.catalogue.table import TABLES_FOLDER, table_rows, trainer_tables
 from ppo_top.catalogue.trainers import Trainer
-from ppo_top.model import ConfigValue
+from ppo_top.model import Axis, ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
 
 ANY_TRAINER = "*"
@@ -22,6 +22,9 @@ _CLIPPING_FAMILIES = frozenset({ON_POLICY, RLHF, GRPO})
 
 DEFAULT_TOTAL_OPTIONS = ("total_timesteps", "max_steps", "total_iterations")
 """Options that may hold the total of an unknown trainer's run."""
+
+_TOTALS_OF_NUMBERS = {Axis.EPISODE: "total_episodes", Axis.EPOCH: "num_train_epochs"}
+"""Options that hold the total where the steps of a run are numbers of these, whoever wrote it."""
 
 MAX_TOTAL_STEPS = 2.0**63
 """Steps are integers below this."""
@@ -168,24 +171,26 @@ def total_steps(
     trainer: Trainer,
     step: int | None = None,
     counted: float | None = None,
+    axis: Axis = Axis.STEP,
 ) -> int | None:
     """The run's total steps, in the unit of its own step counter; None if unknown.
 
-    `config` has canonical names; its totals are of the trainer's steps. `counted` is the newest
+    `config` has canonical names; its totals are of the trainer's steps, or of what the steps of the
+    run are (`axis`). `counted` is the newest
     value of a metric that counts those, where the run's own counter may be another one (OmniSafe's
     event files go by epochs). A number far below the newest `step` counts something else (say
     iterations, where the log has environment steps) and is skipped; trainers overshoot their total
     a little to finish a rollout. Where the trainer is unknown, one that is ahead comes first.
     """
     table = trainer_tables().get(trainer.id)
-    totals = []
-    for name in table.total_options if table else DEFAULT_TOTAL_OPTIONS:
+    totals, own = [], _TOTALS_OF_NUMBERS.get(axis, "")
+    for name in (own, *(table.total_options if table else DEFAULT_TOTAL_OPTIONS)):
         value = config.get(name)
         if isinstance(value, (bool, str)) or value is None:
             continue
         if not 1 <= value < MAX_TOTAL_STEPS:
             continue
-        total = value * _counter_unit(name, value, step, counted)
+        total = value * (1.0 if name == own else _counter_unit(name, value, step, counted))
         if (step or 0) <= MAX_OVERSHOOT_FACTOR * total:
             totals.append(round(total))
     first = next(iter(totals), None)

@@ -123,6 +123,7 @@ class Axis(StrEnum):
 
     STEP = "step"
     EPISODE = "episode"
+    EPOCH = "epoch"
     UPDATE = "update"
     SECOND = "second"
 

@@ -20,7 +20,7 @@ from ppo_top.output.reports.json_report import json_value
 from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
 from ppo_top.runs.sources.source import SourceState
-from ppo_top.runs.sources.source_chain import EPISODE_COUNT, episodes_as_steps
+from ppo_top.runs.sources.source_chain import numbering_tags, numbers_as_steps
 from ppo_top.text.format import clean
 
 EXPORT_COLUMNS = ("run", "source", "tag", "concept", "step", "time", "value")
@@ -86,8 +86,7 @@ def _axis(source: SourceState, concepts: Mapping[str, str]) -> Axis:
     """What the steps of a source are, of which `concepts` tells what its tags mean."""
     if source.counts_updates:
         return Axis.UPDATE
-    counters = [tag for tag, concept in concepts.items() if concept == EPISODE_COUNT]
-    return Axis.EPISODE if episodes_as_steps(source.facts, counters) else Axis.STEP
+    return numbers_as_steps(source.facts, numbering_tags(concepts))[0]
 
 
 def _best_points(run: Run) -> Iterator[ExportRow]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from ppo_top.files.machine.open_files import OpenFiles
 from ppo_top.files.machine.training_processes import TrainingProcesses
 from ppo_top.files.mirrors import mirrored_host
-from ppo_top.model import Profile, State
+from ppo_top.model import Axis, Profile, State
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import duration
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -114,8 +115,17 @@ def _settled(run: Run) -> tuple[str, str] | None:
         return ended.ended.state, ended.ended.text
     if not run.points:
         return State.STARTING, "no values yet"
-    total, done = run.total_steps, run.timeline.steps[-1] if run.timeline.steps else 0
-    return (State.FINISHED, "all steps done") if total and done >= total else None
+    total, steps = run.total_steps, run.timeline.steps
+    done = bool(steps) and steps[-1] + _is_from_zero(run) >= (total or math.inf)
+    return (State.FINISHED, "all steps done") if done else None
+
+
+def _is_from_zero(run: Run) -> bool:
+    """Whether the log numbers every episode or epoch from 0 on: the last of 500 is 499."""
+    steps = run.timeline.steps
+    has_each = len(steps) > 1 and steps[-1] == steps[-2] + 1
+    is_numbered = run.timeline.axis in (Axis.EPISODE, Axis.EPOCH)
+    return is_numbered and run.profile.first_step == 0 and has_each
 
 
 def status_at(facts: StateFacts, now: float) -> RunStatus:

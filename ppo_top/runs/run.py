@@ -263,7 +263,8 @@ class Run:
         known, steps = self.evaluation, self.timeline.steps
         counted = self.timeline.tracks.get("step")
         last = counted.values[-1] if counted is not None and counted.values else None
-        return total_steps(known.config, known.trainer, steps[-1] if steps else None, last)
+        newest = steps[-1] if steps else None
+        return total_steps(known.config, known.trainer, newest, last, self.timeline.axis)
 
     @property
     def points(self) -> int:

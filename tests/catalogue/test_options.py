@@ -20,6 +20,7 @@ from ppo_top.catalogue import (
     total_steps,
     trainer_tables,
 )
+from ppo_top.model import Axis, ConfigValue
 
 TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
 SB3 = TRAINERS["sb3"]
@@ -193,6 +194,14 @@ def test_a_total_of_iterations_is_of_the_run_s_own_counter(
 def test_few_steps_in_an_iteration_do_not_make_a_total_of_none(count: int) -> None:
     """100 steps in each of 60 iterations: at the first, 100 is not far beyond 60."""
     assert total_steps({"total_iterations": 60}, UNKNOWN_TRAINER, count, 100 * count) == 60
+
+
+@pytest.mark.parametrize("trainer", [UNKNOWN_TRAINER, TRAINERS["cleanrl"]])
+def test_a_total_of_episodes_or_epochs_is_of_steps_that_number_them(trainer: Trainer) -> None:
+    """Of other steps it says nothing, however few there are."""
+    config: dict[str, ConfigValue] = {"total_episodes": 500, "num_train_epochs": 8}
+    for axis, expected in [(Axis.EPISODE, 500), (Axis.EPOCH, 8), (Axis.STEP, None)]:
+        assert total_steps(config, trainer, 3, 30_000, axis) == expected
 
 
 def test_the_present_spelling_comes_first() -> None:

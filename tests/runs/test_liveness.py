@@ -146,6 +146,32 @@ def test_steps_beside_the_last_iteration_do_not_hide_the_end(tmp_path: Path, for
 
 
 @pytest.mark.parametrize(
+    "form",
+    ["Episode {n}/50 | reward: {n}.5", "Episodes: {n}/50, Avg reward: {n}.5",
+     "Training episode {n}/50 | reward: {n}.5", "Epoch {n}/50 | reward: {n}.5 | KL: 0.0{n}"],
+)  # fmt: skip
+@pytest.mark.parametrize(("numbers", "state"), [
+    (range(1, 41), State.ENDED), (range(1, 51), State.FINISHED), (range(50), State.FINISHED),
+    (range(0, 50, 10), State.ENDED),
+])  # fmt: skip
+def test_a_run_is_finished_with_its_last_episode_or_epoch(
+    tmp_path: Path, form: str, numbers: range, state: State
+) -> None:
+    """Also of those that count from 0, if each of them is logged; after 40 of 50 more may come."""
+    run = run_of(tmp_path, "".join(form.format(n=n) + "\n" for n in numbers))
+    assert run.total_steps == 50
+    assert run.timeline.axis.value == ("epoch" if "Epoch" in form else "episode")
+    assert run_status(run, WROTE + 10 * DAY).state is state
+
+
+def test_a_number_of_episodes_is_no_total_of_steps(tmp_path: Path) -> None:
+    """Beside `Timesteps: 1200`, `Episode 12/50` does not say how many there will be."""
+    form = "Timesteps: {s} | Episode {n}/50 | reward: {n}.5\n"
+    run = run_of(tmp_path, "".join(form.format(n=n, s=30 * n) for n in range(1, 41)))
+    assert (run.timeline.axis.value, run.total_steps) == ("step", None)
+
+
+@pytest.mark.parametrize(
     ("name", "state"),
     [
         ("torch_cartpole", State.FINISHED),

@@ -159,11 +159,13 @@ def _clean_name(key: str) -> str:
 def axis_of(pair: Pair) -> str | None:
     """What a step counts: `GRPO step 10/500` is one too, since it says how many there will be.
 
-    So is `T = 100 / 5000`.
+    So are `T = 100 / 5000` and `Episodes: 12/500`.
     """
     name = pair.key if pair.total is None else pair.key.rpartition(" ")[2]
     if pair.total is not None and pair.key.lower() == "t":
         return "timesteps"
+    if pair.total is not None and metric_names.counts_episodes(pair.key):
+        return "episode"
     return metric_names.step_axis(pair.key) or metric_names.step_axis(name)
 
 

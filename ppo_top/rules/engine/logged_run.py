@@ -309,7 +309,7 @@ class LoggedRun:
         """How many steps the run will take, in its own counter; None if the log states none."""
         counted = self.histories.get("step")
         high = counted.high if counted is not None else None
-        return total_steps(self.config, self.trainer, self.mark.step, high)
+        return total_steps(self.config, self.trainer, self.mark.step, high, self.profile.axis)
 
     @property
     def stated_progress(self) -> float | None:

@@ -20,6 +20,7 @@ from ppo_top.catalogue import (
     reward_by_name,
 )
 from ppo_top.model import HEAD_ROWS, Axis, Series, SourceFacts
+from ppo_top.parsers.shared.names.metric_names import step_axis
 from ppo_top.runs.grouping.locations import EVALUATION_NAME, START_TIME_FOLDER
 from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
@@ -32,17 +33,26 @@ CUT_MARK = "..."
 """The end of a key that was too long for Stable-Baselines3's table."""
 
 
-EPISODE_COUNT = "episode"
-"""The metric that is the number of an episode."""
+_NUMBERED = {"episode": Axis.EPISODE, "epoch": Axis.EPOCH}
 
 
-def episodes_as_steps(facts: SourceFacts, counters: Iterable[str]) -> Sequence[int]:
-    """The first steps of a source, if they are the values of one of these counts of episodes."""
-    for head in filter(None, map(facts.heads.get, counters)):
-        steps = head.steps[:HEAD_ROWS]
-        if len(steps) > 1 and steps == head.values[:HEAD_ROWS]:
-            return steps
-    return ()
+def numbering_tags(concepts: Mapping[str, str]) -> dict[str, Axis]:
+    """The tags that number episodes or epochs; `concepts`: what tags mean, "" where unknown."""
+    named = {tag: concept or step_axis(tag) or "" for tag, concept in concepts.items()}
+    return {tag: _NUMBERED[what] for tag, what in named.items() if what in _NUMBERED}
+
+
+def numbers_as_steps(facts: SourceFacts, tags: Mapping[str, Axis]) -> tuple[Axis, Sequence[int]]:
+    """What the steps of a source are, and the first of them if they are the values of a tag.
+
+    `tags`: those that number something.
+    """
+    for tag, axis in tags.items():
+        head = facts.heads.get(tag)
+        steps = head.steps[:HEAD_ROWS] if head is not None else ()
+        if len(steps) > 1 and head is not None and steps == head.values[:HEAD_ROWS]:
+            return axis, steps
+    return Axis.STEP, ()
 
 
 class SourceChain:
@@ -85,20 +95,24 @@ class SourceChain:
         """What its steps are: those of `Episode 12: reward 31.5` are the numbers of episodes."""
         if self.sources[-1].counts_updates:
             return Axis.UPDATE
-        return Axis.EPISODE if self._episodes_as_steps() else Axis.STEP
+        return self._numbers_as_steps()[0]
 
     @property
     def steps_once_an_episode(self) -> bool:
         """Whether its steps are the numbers of episodes, none of them left out."""
-        numbers = self._episodes_as_steps()
-        return bool(numbers) and all(later == one + 1 for one, later in pairwise(numbers))
+        axis, numbers = self._numbers_as_steps()
+        follow = all(later == one + 1 for one, later in pairwise(numbers))
+        return axis is Axis.EPISODE and follow
 
-    def _episodes_as_steps(self) -> Sequence[int]:
-        return episodes_as_steps(self.sources[0].facts, self._episode_counters)
+    def _numbers_as_steps(self) -> tuple[Axis, Sequence[int]]:
+        return numbers_as_steps(self.sources[0].facts, self._numbering_tags)
 
     @cached_property
-    def _episode_counters(self) -> list[str]:
-        return [tag for tag, known in self.meanings.items() if known.concept == EPISODE_COUNT]
+    def _numbering_tags(self) -> dict[str, Axis]:
+        known = self.meanings
+        return numbering_tags(
+            {tag: known[tag].concept if tag in known else "" for tag in self.tags}
+        )
 
     @cached_property
     def tags(self) -> list[str]:
