@@ -17,6 +17,8 @@ _SIGNS_OF_RL = {"entropy", "exploration_rate", "approx_kl", "ref_kl", "policy_lo
 _NAMES_OF_OTHERS = (("mean", "policy_std", "std"), ("wins", "total_loss", "losses"))
 """A name, and what another one beside it does not mean then."""
 
+_FRACTIONS = ("clip_fraction", "exploration_rate")
+
 MIN_REPEATS = 2
 """So many rows with the number of the row before: a count of all steps would have grown."""
 
@@ -85,8 +87,8 @@ class OpenCounts:
 
     def are_open(self, found: Mapping[str, Meaning]) -> bool:
         """Whether only values show what a count is of."""
-        counts = self._open_steps(found) or _guessed(found, "episode")
-        return bool(counts or _guessed(found, "critic_loss") or _guessed(found, "clip_fraction"))
+        others = ("episode", "critic_loss", *_FRACTIONS)
+        return bool(self._open_steps(found) or any(_guessed(found, name) for name in others))
 
     def _counts_of_batches(self, found: Mapping[str, Meaning]) -> list[str]:
         """`Episodes` that are those of each batch; `Episode` is a number, maybe out of order."""
@@ -94,12 +96,14 @@ class OpenCounts:
         return [tag for tag in counts if counts_a_batch(self._first_values(tag))]
 
     def _impossible(self, found: Mapping[str, Meaning]) -> list[str]:
-        """`TD Error`s of either sign, as a loss has none below 0; a `clip_ratio` that is a setting:
-        no fraction is above 1.
+        """`TD Error`s of either sign, as a loss has none below 0; a `clip_ratio` that is a setting,
+        and an `e` that is no epsilon: no fraction is above 1.
         """
         errors = [tag for tag in _guessed(found, "critic_loss") if "error" in tag.lower()]
         signed = [tag for tag in errors if any(value < 0.0 for value in self._first_values(tag))]
-        fractions = [(tag, found[tag].scale) for tag in _guessed(found, "clip_fraction")]
+        fractions = [
+            (tag, found[tag].scale) for name in _FRACTIONS for tag in _guessed(found, name)
+        ]
         return signed + [
             tag
             for tag, scale in fractions

@@ -143,6 +143,21 @@ def test_a_length_beside_a_reward_is_that_of_an_episode(
     assert meanings(tmp_path, capsys)[names[-1]] == concept
 
 
+@pytest.mark.parametrize(
+    ("course", "concept"), [(("1", "0.95"), "exploration_rate"), (("1", "2"), None)]
+)
+def test_e_is_epsilon_unless_it_counts(
+    course: tuple[str, str],
+    concept: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """`episode: 3/1000, score: 21, e: 0.95` of keon's deep-q-learning; others number episodes."""
+    rows = [f"{n},{20 + n},{value}" for n, value in enumerate(course, 1)]
+    write_table(tmp_path / "train.csv", "update,score,e", rows)
+    assert meanings(tmp_path, capsys)["e"] == concept
+
+
 def test_losses_beside_wins_are_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`Wins: 7, Losses: 2` of a game against another player; alone they are a loss."""
     table = write_table(tmp_path / "train.csv", "update,Wins,Losses", ["1,7,2", "2,8,1"])
