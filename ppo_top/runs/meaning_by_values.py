@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from ppo_top.catalogue import Meaning
+from ppo_top.text.lazy_pattern import lazy_pattern
 
 MIN_START_ENTROPY = 0.3
 """Nats: an untrained policy has more, with two actions 0.69; less is weighted by a coefficient."""
@@ -14,6 +15,14 @@ _LENGTHS = ("ep_len", "resp_len_mean")
 _LENGTH_NAMES = ("length", "lengths")
 _SIGNS_OF_RL = {"entropy", "exploration_rate", "approx_kl", "ref_kl", "policy_loss", "value_loss"}
 """Beside one of these, `R` is no coefficient of a correlation and no recall."""
+_PLAIN_KL = lazy_pattern(r"(?i)(mean[ _]?|avg[ _]?)?kl([ _]mean|[ _]div)?")
+_OF_GRPO = {"reward_mean", "total_loss", "approx_kl"}
+_OF_CONTROL = {
+    *("policy_loss", "value_loss", "critic_loss", "actor_loss", "entropy", "entropy_coef"),
+    *("clip_fraction", "explained_variance", "policy_std", "value_mean", "exploration_rate"),
+    *("ratio_mean", "episode", "ep_len", "eval_reward_mean"),
+}
+
 _NAMES_OF_OTHERS = (("mean", "policy_std", "std"), ("wins", "total_loss", "losses"))
 """A name, and what another one beside it does not mean then."""
 
@@ -130,7 +139,8 @@ def settle_by_others(found: dict[str, Meaning], tags: Sequence[str], *, is_known
     Unless the trainer `is_known`, `R` beside an entropy or the like is the reward, if nothing else
     is, and `length` beside a reward that of an episode. `Std` beside `Mean` is of the same numbers,
     `losses` beside `wins` are games. `alpha` beside an exploration rate is a learning rate or the
-    exponent of priorities: who explores so has no entropy bonus.
+    exponent of priorities: who explores so has no entropy bonus. `kl` beside a loss and a reward,
+    and nothing that an actor or a critic for control logs, is that of a GRPO loop of one's own.
     """
     concepts = {known.concept for known in found.values()}
     if not is_known and "reward_mean" not in concepts and not concepts.isdisjoint(_SIGNS_OF_RL):
@@ -142,6 +152,9 @@ def settle_by_others(found: dict[str, Meaning], tags: Sequence[str], *, is_known
     if "exploration_rate" in concepts and "entropy" not in concepts:
         for tag in [tag for tag in _guessed(found, "entropy_coef") if tag.lower() == "alpha"]:
             del found[tag]
+    if not is_known and concepts >= _OF_GRPO and concepts.isdisjoint(_OF_CONTROL):
+        for tag in [tag for tag in _guessed(found, "approx_kl") if _PLAIN_KL.fullmatch(tag)]:
+            found[tag] = found[tag]._replace(concept="ref_kl_token")
     names = {tag.lower() for tag in tags}
     for other, concept, name in _NAMES_OF_OTHERS:
         if other in names:

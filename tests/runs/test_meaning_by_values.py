@@ -158,6 +158,20 @@ def test_e_is_epsilon_unless_it_counts(
     assert meanings(tmp_path, capsys)["e"] == concept
 
 
+@pytest.mark.parametrize(
+    ("more", "concept"),
+    [("", "ref_kl_token"), ("entropy", "approx_kl"), ("value_loss", "approx_kl"),
+     ("episode_length", "approx_kl")],
+)  # fmt: skip
+def test_kl_beside_nothing_of_control_is_to_the_reference(
+    more: str, concept: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A GRPO loop of one's own prints `{"loss": 0.1, "reward": 0.4, "kl": 0.02}`."""
+    rows = [f"{n},0.1,0.{n},0.02,{20 + n}" for n in range(1, 9)]
+    write_table(tmp_path / "train.csv", f"step,loss,reward,kl,{more or 'seconds'}", rows)
+    assert meanings(tmp_path, capsys)["kl"] == concept
+
+
 def test_losses_beside_wins_are_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`Wins: 7, Losses: 2` of a game against another player; alone they are a loss."""
     table = write_table(tmp_path / "train.csv", "update,Wins,Losses", ["1,7,2", "2,8,1"])

@@ -107,6 +107,7 @@ class Unwrapper:
     def __init__(self) -> None:
         self._labels: set[str] = set()
         self._has_srun_labels = False
+        self._highest_label = -1
         self._line_number = 0
         self._has_numbered_words = False
         self._known_prefixes: dict[str, int] = {}
@@ -187,11 +188,19 @@ class Unwrapper:
             kind = "worker pid" if "worker" in (process[1] or "").lower() else "pid"
             return text[process.end() :], f"{kind} {process[2]}"
         if head.isdigit() and (label := _SRUN_LABEL.match(text)):
-            self._has_srun_labels = self._has_srun_labels or label[1] in self._labels
-            if len(self._labels) < 4096:
-                self._labels.add(label[1])
-            return text[label.end() :], _rank_name(label[1]) if self._has_srun_labels else ""
+            return self._strip_label(text, label[1], label.end())
         return text, ""
+
+    def _strip_label(self, text: str, label: str, end: int) -> tuple[str, str]:
+        """Without the rank that `srun` puts there; `210: reward 3.5` after `105:` is a step."""
+        self._has_srun_labels = self._has_srun_labels or label in self._labels
+        jumps = int(label) > self._highest_label + 1
+        self._highest_label = max(self._highest_label, int(label))
+        if len(self._labels) < 4096:
+            self._labels.add(label)
+        if jumps and text[end : end + 1].isalpha() and not self._has_srun_labels:
+            return text, ""
+        return text[end:], _rank_name(label) if self._has_srun_labels else ""
 
 
 def has_no_prefix(text: str) -> bool:

@@ -109,6 +109,18 @@ CASES = {
         "rewards_1",
         [1, 2, 3],
     ),
+    "own-grpo with their spread": PrintedUpdate(
+        "[step 00{n}] loss=+0.01 reward_mean=0.{n} reward_std=0.123 kl=0.00{n} tok/s=123.4\n",
+        "own-grpo",
+        "reward_mean",
+        [1, 2, 3],
+    ),
+    "own-grpo with the spread behind it": PrintedUpdate(
+        "Step {n}/60 | loss 0.01 | reward 0.{n} ± 0.210 | kl 0.0040 | len 30 | acc 10.00%\n",
+        "own-grpo",
+        "reward",
+        [1, 2, 3],
+    ),
     "mlx-grpo": PrintedUpdate(
         "\nIter {n}0:\n"
         "----------------------------------------\n"

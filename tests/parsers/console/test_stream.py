@@ -77,6 +77,16 @@ def test_srun_labels_are_ranks_once_one_comes_twice() -> None:
     assert read.values("loss [rank1]")[-1] == 0.1
 
 
+@pytest.mark.parametrize(
+    "form", ["{}: done {} games, reward {}.5, eps 0.98", "{}: reward: {}.5, n: {}"]
+)
+def test_numbers_with_a_colon_that_rise_by_more_than_one_are_steps(form: str) -> None:
+    """`210: done 1 games, reward 3.1, eps 0.98` of ptan; ranks come one after another."""
+    lines = [form.format(210 * n, n, n) for n in range(1, 9)]
+    read = parse_every_way(ConsoleParser, "\n".join([*lines, ""]).encode())
+    assert read.steps("reward") == [210 * n for n in range(1, 9)]
+
+
 def test_a_lone_rank_needs_no_mark() -> None:
     """Some launchers print from the last rank only: its tags are the run's."""
     read = parse_every_way(ConsoleParser, b"[default7]:" + LINE + b"\n")
