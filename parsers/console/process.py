@@ -167,7 +167,7 @@ class ProcessStream(ProcessSteps):
     def may_be_read_fast(self, template: LineTemplate) -> bool:
         """Whether it is known what the step of such lines is, and the line alone tells it."""
         tags, axis = template.tags, template.axis
-        may_turn = lap_length(axis, template.config) is not None
+        may_turn = lap_length(axis, template.config) is not None or len(template.config) > 1
         return not (template.begins_line or may_turn or self.episode_steps.may_wait(tags, axis))
 
     @property

@@ -7,6 +7,7 @@ left over, and at least one name is that of a metric or a step.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
@@ -157,7 +158,8 @@ def _read_fields(text: str, bare_steps_count: bool | None) -> tuple[ConsoleRecor
     fields, readable = _parse_fields(text)
     if len(fields) > 1 and (finished := _FINISHED_STEP.fullmatch(fields[0])):
         readable.insert(0, parse_field(finished[1]) or [])
-    pairs = [pair for each in readable for pair in each if _is_usable(pair)]
+    every = [pair for each in readable for pair in each]
+    pairs = [pair for pair in every if _is_usable(pair) or _counts_batches(pair, every)]
     is_whole = len(readable) == len(fields)
     step = _letter_step(pairs) if is_whole else None
     has_heading = len(readable) > 1 and len(readable[0]) == 1
@@ -218,6 +220,12 @@ def _is_usable(pair: Pair) -> bool:
     return metric_names.is_reward(pair.key) or metric_names.numbers_training(pair.key)
 
 
+def _counts_batches(pair: Pair, beside: Iterable[Pair]) -> bool:
+    """Whether a pair is the step within an epoch: `Epoch [1/3], Batch [20/60], Loss: 0.5`."""
+    is_batch = pair.total is not None and pair.key.lower() == "batch"
+    return is_batch and any(axis_of(other) == "epoch" for other in beside)
+
+
 def _are_record(pairs: list[Pair], *, has_heading: bool) -> bool:
     """Whether the number of pairs and their names make a record; `update 3:` is a heading.
 
@@ -252,7 +260,7 @@ def _are_layout(pairs: list[Pair]) -> bool:
 def _make_record(pairs: list[Pair], bare_steps_count: bool | None) -> ConsoleRecord:
     step, counts = None, ""
     config: dict[str, ConfigValue] = {}
-    axes = [(pair, axis_of(pair)) for pair in pairs]
+    axes = [(p, "iteration" if _counts_batches(p, pairs) else axis_of(p)) for p in pairs]
     if bare_steps_count is not None and any(metric_names.counts_episodes(p.key) for p in pairs):
         steps = "timesteps" if bare_steps_count else None
         axes = [(p, steps if metric_names.is_bare_count(p.key) else axis) for p, axis in axes]

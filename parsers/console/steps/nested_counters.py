@@ -6,7 +6,7 @@ the outer one went on, its steps have been given away: it counts on from lap to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, normalise, step_axis
@@ -44,6 +44,10 @@ class NestedCounters:
         self._inner: set[str] = set()
         self._outer: set[str] = set()
         """Those within which one begins anew that is the axis all the same."""
+        self._totals: dict[str, float] = {}
+        """Where counters end, as far as records say it."""
+        self._end_laps: set[str] = set()
+        """Those that end in each lap."""
 
     @property
     def is_waiting(self) -> bool:
@@ -66,6 +70,7 @@ class NestedCounters:
         `axis`: what the steps count that have been given away. `may_begin`: it may be the first
         record of another training, as something else says.
         """
+        found = self._by_shown_counter(found)
         if found.step is not None and _counts(found):
             found = self._read_counters(found, found.step, axis, may_begin=may_begin)
         if not self._waiting and not self._open:
@@ -74,6 +79,17 @@ class NestedCounters:
         if self._open and len(self._waiting) < _MAX_WAITING:
             return ()
         return self.release()
+
+    def _by_shown_counter(self, found: ConsoleRecord) -> ConsoleRecord:
+        """The record by the counter beside a hidden one: that is the finer one of the two.
+
+        `Iteration 1/10, Episode 2/20` has come after `Iteration 1/10, Episode 1/20`.
+        """
+        if found.step is None or _name_of(found) not in self._inner or not _counts(found):
+            return found
+        shown = ((n, k) for n, k in _counters_in(found) if n not in self._hidden)
+        name, number = next(shown, ("", 0))
+        return found._replace(step=number, axis=step_axis(name) or "") if name else found
 
     def release(self) -> Sequence[ConsoleRecord]:
         """The records that wait: each counter that is still open counts for itself."""
@@ -132,7 +148,7 @@ class NestedCounters:
         for other, number in _counters_in(found):
             if other != name:
                 self._note(other, number)
-        rises = self._rises_since(name)
+        rises = self._rises_since(name, {other for other, _ in _counters_in(found)})
         if name not in self._newest:
             if rises and found.axis in _ROW_AXES:
                 self._open[name] = _length_of(found)
@@ -146,7 +162,27 @@ class NestedCounters:
         if self._rises[name] > self._open.get(name, self._rises[name]):
             self._give_up(name)
         self._rises_at[name] = dict(self._rises)
-        return found._replace(step=self._newest[name])
+        return self._with_total(found, name)._replace(step=self._newest[name])
+
+    def _with_total(self, found: ConsoleRecord, name: str) -> ConsoleRecord:
+        """The record with the end of all laps, where the end that it says is that of each.
+
+        So it is where the counter is further than the outer one: `Epoch 1/3 | Step 30/60`.
+        """
+        for other in {name, *(other for other, _ in _counters_in(found))}:
+            if total := found.config.get(TOTAL_SETTINGS[step_axis(other) or found.axis]):
+                self._totals[other] = float(total)
+        setting = TOTAL_SETTINGS[found.axis]
+        length, step = found.config.get(setting), found.step or 0
+        outer = [other for other in self._totals if other in self._newest and other != name]
+        if not length or len(outer) != 1:
+            return found
+        total = self._totals[outer[0]]
+        if name in self._before or step * total > self._newest[outer[0]] * float(length):
+            self._end_laps.add(name)
+        if name not in self._end_laps:
+            return found
+        return found._replace(config={**found.config, setting: float(length) * total})
 
     def _count_on(
         self, name: str, step: int, rises: Mapping[str, int], found: ConsoleRecord
@@ -165,8 +201,11 @@ class NestedCounters:
         for name in names:
             del self._open[name]
 
-    def _rises_since(self, name: str) -> dict[str, int]:
-        """How often the outer counters, as far as known, have gone on since this one did."""
+    def _rises_since(self, name: str, here: Collection[str]) -> dict[str, int]:
+        """How often the outer counters, as far as known, have gone on since this one did.
+
+        `here`: those of the same line, which are not within this one.
+        """
         at = self._rises_at.get(name, {})
         rises = {other: number - at.get(other, 0) for other, number in self._rises.items()}
         last = self._newest.get(name)
@@ -175,7 +214,7 @@ class NestedCounters:
             for other, number in rises.items()
             if number > 0
             and other != name
-            and other not in self._inner
+            and (other not in self._inner or other in here)
             and step_axis(other) in _ROW_AXES
             and self._newest[other] != last  # else it says the same: `global_iter=10`
         }

@@ -58,6 +58,30 @@ def test_a_step_that_is_said_at_the_end_of_each_epoch_counts_on() -> None:
     assert found.values("Avg. Reward") == [n + 0.5 for n in range(1, 9)]
 
 
+@pytest.mark.parametrize(
+    ("form", "axis"),
+    [
+        ("Epoch {n}/3 | Step {k}/60 | reward: {k}.5", "max_steps"),
+        ("Epoch [{n}/3], Batch [{k}/60], reward: {k}.5", "total_iterations"),
+        ("Iteration {n}/3, Episode {k}/60, reward: {k}.5", "total_episodes"),
+        ("Episode {k}/60 (iteration {n}/3) | reward: {k}.5", "total_episodes"),
+    ],
+)
+def test_two_counters_of_one_line_count_on_to_the_end_of_both(form: str, axis: str) -> None:
+    """A row for each line, no restart, and three times sixty rows in all."""
+    lines = [form.format(n=n, k=k) for n in (1, 2) for k in range(1, 61)]
+    found = read(*lines)
+    assert found.steps("reward") == list(range(1, 121))
+    assert found.config[axis] == 180
+    assert read(*lines[:50]).config[axis] == 180  # further than a third: it ends in each lap
+
+
+def test_a_step_of_all_epochs_ends_where_it_says() -> None:
+    """`Epoch 1/3 | Step 60/180` is as far as the epochs are."""
+    lines = (f"Epoch {1 + k // 61}/3 | Step {k}/180 | reward: {k}.5" for k in range(1, 101))
+    assert read(*lines).config["max_steps"] == 180
+
+
 @pytest.mark.parametrize("most", [4, 20])
 def test_an_inner_counter_that_came_first_counts_on(most: int) -> None:
     """`Epoch 1/20` to `20/20` and then `Game 1`: the steps that were said stay as they are."""
