@@ -238,6 +238,9 @@ def _gather_config(
             setting = setting_name(key, selection.trainer)
             if not (setting in DEFAULT_TOTAL_OPTIONS and value == -1):
                 config.setdefault(setting, value)
+    iterations = config.get("total_iterations")
+    if selection.steps_an_iteration and isinstance(iterations, (int, float)):
+        config.setdefault("total_timesteps", iterations * selection.steps_an_iteration)
     for stream in selection.streams:
         name = CONFIG_FROM_TRACKS.get(stream.concept)
         first = next((part.values[0] for part in stream.parts if part.values), None)

@@ -48,6 +48,8 @@ class SourceSelection(NamedTuple):
     """What defines its steps."""
     axis: Axis = Axis.STEP
     """What its steps are."""
+    steps_an_iteration: int = 0
+    """How many of them each iteration has, if it is the same number and both are logged."""
     row_kind: RowKind = RowKind.UPDATE
     """What its rows are."""
     trainer: Trainer = UNKNOWN_TRAINER
@@ -79,6 +81,7 @@ class SourceSelection(NamedTuple):
             return False
         if self.main is not None and (
             self.axis is not self.main.axis
+            or self.steps_an_iteration != self.main.steps_an_iteration
             or self.row_kind is not _row_kind(self.main, self.streams)
         ):
             return False
@@ -115,6 +118,7 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         clock[0].steps[0] * main.environments,
         main,
         main.axis,
+        main.steps_an_iteration,
         _row_kind(main, chosen),
         _main_trainer(main, chains, chosen),
         {

@@ -332,6 +332,8 @@ GUESSES = [
     ("entropies", "entropy"),
     ("e_greed", "exploration_rate"),
     ("e_greedy", "exploration_rate"),
+    ("Explore P", "exploration_rate"),
+    ("total numsteps", "step"),
     ("Reward/(t)", "reward_mean"),
     ("Average Distance Covered (m)/episode", None),
     ("Max Speed/episode", None),

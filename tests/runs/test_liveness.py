@@ -164,6 +164,22 @@ def test_a_run_is_finished_with_its_last_episode_or_epoch(
     assert run_status(run, WROTE + 10 * DAY).state is state
 
 
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_total_of_iterations_is_one_of_steps_if_all_are_alike(tmp_path: Path, first: int) -> None:
+    """`Update 3/50 | timesteps 6144`: 102,400 in all."""
+    form = "Update {n}/50 | timesteps {s} | reward {n}.5\n"
+    lines = [form.format(n=n + first, s=2048 * (n + 1)) for n in range(49)]
+    run = run_of(tmp_path, "".join(lines))
+    assert (run.timeline.steps[-1], run.total_steps) == (49 * 2048, 102_400)
+
+
+def test_iterations_of_different_lengths_tell_no_total_of_steps(tmp_path: Path) -> None:
+    """As those of whole episodes, which take as many steps as they do."""
+    form = "Update {n}/50 | timesteps {s} | reward {n}.5\n"
+    run = run_of(tmp_path, "".join(form.format(n=n, s=2000 * n + 7 * n * n) for n in range(1, 41)))
+    assert run.total_steps is None
+
+
 def test_a_number_of_episodes_is_no_total_of_steps(tmp_path: Path) -> None:
     """Beside `Timesteps: 1200`, `Episode 12/50` does not say how many there will be."""
     form = "Timesteps: {s} | Episode {n}/50 | reward: {n}.5\n"

@@ -38,12 +38,13 @@ _LONE_REWARD = lazy_pattern(
     rf"([A-Za-z]\w{{0,20}}(?: [A-Za-z]\w{{0,20}}){{0,2}}) ({NUMBER_PATTERN})\s*"
 )
 _COUNTED = lazy_pattern(
-    r"\W{0,8}(?:eval(?:uation)?|test)(?:\s{1,8}\d{1,9}\s?/\s?|_ep(?:isode)?\s?[=:]\s?)\d{1,9}\b"
+    r"\W{0,8}(?:eval(?:uation)?|test)"
+    r"(?:\s{1,8}\d{1,9}\s?/\s?|_ep(?:isode)?\s?[=:]\s?|\s{1,8}episodes\s?[=:]\s?)\d{1,9}\b"
     r"[\s:|,-]{1,8}",
     re.IGNORECASE,
 )
-"""`Test 20/100  Score: 2.60`, `eval_episode=3, episodic_return=500.0`: so many of the episodes of
-an evaluation are done.
+"""`Test 20/100  Score: 2.60`, `eval_episode=3, episodic_return=500.0`, `Test Episodes: 10, Avg.
+Reward: 21.5`: so many of the episodes of an evaluation are done.
 """
 _BASELINE = lazy_pattern(
     r"\W{0,8}random(?:[ _-](?:agent|policy|player|baseline))?\s?[\]):|]\W{0,8}", re.IGNORECASE

@@ -107,6 +107,30 @@ class SourceChain:
     def _numbers_as_steps(self) -> tuple[Axis, Sequence[int]]:
         return numbers_as_steps(self.sources[0].facts, self._numbering_tags)
 
+    @property
+    def steps_an_iteration(self) -> int:
+        """How many steps each iteration has, where both are logged; 0 where they are not or differ.
+
+        `Update 3/50 | timesteps 6144`, from 0 or from 1 on.
+        """
+        for tag in self._iteration_tags:
+            head = self.sources[0].facts.heads.get(tag)
+            if head is None or len(head.steps) <= 1:
+                continue
+            first = head.values[0] if head.values[0] in (0.0, 1.0) else 1.0
+            each = {
+                step / (value - first + 1)
+                for step, value in zip(head.steps, head.values, strict=False)
+                if value >= first
+            }
+            if len(each) == 1 and (found := each.pop()) > 1 and found.is_integer():
+                return int(found)
+        return 0
+
+    @cached_property
+    def _iteration_tags(self) -> list[str]:
+        return [tag for tag in self.tags if step_axis(tag) == "iteration"]
+
     @cached_property
     def _numbering_tags(self) -> dict[str, Axis]:
         known = self.meanings

@@ -306,7 +306,10 @@ def test_a_line_that_says_so_is_an_evaluation(line: str) -> None:
     assert read.values("eval/Score") == [-100.0 * n for n in steps for _ in range(2)]
 
 
-@pytest.mark.parametrize("line", ["[VAL] Score {reward}", "Test 20/100  Score: {reward}"])
+@pytest.mark.parametrize(
+    "line",
+    ["[VAL] Score {reward}", "Test 20/100  Score: {reward}", "Test Episodes: 10, Score: {reward}"],
+)
 def test_a_lone_score_of_an_evaluation_is_no_reward(line: str) -> None:
     """Behind a label, or with how many of its episodes are done."""
     text = "".join(f"Episode: {n}, Score: {n}.5\n{line.format(reward=-n)}\n" for n in range(1, 9))
