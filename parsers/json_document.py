@@ -6,6 +6,7 @@
     {"metrics": {"reward": [{"step": 2048, "value": 21.5}, ...], "kl": [...]}}
     [21.5, 23.1, ...] in a file whose name says what they are: rewards.json
     {"0": 21.5, "1": 23.1, ...} likewise
+    {"0": {"reward": 21.5, "loss": 0.9}, "1": {...}, ...}, rows under their steps
     [[21.5, 23.1, ...], [-3.5, -2.1, ...]] of two agents, or [[2048, 21.5], ...], likewise
     [{"algorithm": "DQN", "episode_rewards": [21.5, ...]}, ...], each a run (`json_trainings`)
     [[1700000000.5, 2048, 21.5], ...], TensorBoard's download of a tag, whose name the file may have
@@ -147,6 +148,9 @@ def _downloaded_rows(document: object, name: str) -> list[dict[str, object]]:
 
 
 _ROWS_START = lazy_pattern(rb"\s*+(?:\[\s*+\{|\{.*?\[\s*+\{)", re.DOTALL)
+_NUMBERED_ROWS_START = lazy_pattern(
+    rb'\s*+\{\s*+"\d{1,15}"\s*+:\s*+\{[^{}]{1,4000}+\}\s*+,\s*+"\d{1,15}"\s*+:\s*+\{'
+)
 _KEY = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:')
 
 
@@ -194,9 +198,10 @@ def claims(name: str, head: bytes) -> bool | None:
         return True
     if _GYM_STATISTICS_NAME.search(name):
         return True
-    rows = _ROWS_START.match(start)
+    is_numbered = _NUMBERED_ROWS_START.match(start) is not None
+    rows = is_numbered or _ROWS_START.match(start)
     keys = [match[1].decode("utf-8", "replace") for match in _KEY.finditer(start)] if rows else []
-    if any(map(metric_names.is_metric, keys)) and any(map(_may_be_step, keys)):
+    if any(map(metric_names.is_metric, keys)) and (is_numbered or any(map(_may_be_step, keys))):
         return True
     if _REWARDS_NAME.search(name) and any(map(metric_names.is_reward, keys)):
         return True

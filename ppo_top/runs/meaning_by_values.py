@@ -15,7 +15,7 @@ _LENGTHS = ("ep_len", "resp_len_mean")
 _LENGTH_NAMES = ("length", "lengths")
 _SIGNS_OF_RL = {"entropy", "exploration_rate", "approx_kl", "ref_kl", "policy_loss", "value_loss"}
 """Beside one of these, `R` is no coefficient of a correlation and no recall."""
-_PLAIN_KL = lazy_pattern(r"(?i)(mean[ _]?|avg[ _]?)?kl([ _]mean|[ _]div)?")
+_PLAIN_KL = lazy_pattern(r"(?i)(.*/)?(mean[ _]?|avg[ _]?)?kl([ _]mean|[ _]div)?")
 _OF_GRPO = {"reward_mean", "total_loss", "approx_kl"}
 _OF_CONTROL = {
     *("policy_loss", "value_loss", "critic_loss", "actor_loss", "entropy", "entropy_coef"),

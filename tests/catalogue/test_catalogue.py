@@ -333,6 +333,8 @@ GUESSES = [
     ("e_greed", "exploration_rate"),
     ("e_greedy", "exploration_rate"),
     ("Explore P", "exploration_rate"),
+    ("探索率", "exploration_rate"),
+    ("train success rate", "success_rate"),
     ("total numsteps", "step"),
     ("Reward/(t)", "reward_mean"),
     ("Average Distance Covered (m)/episode", None),

@@ -43,6 +43,7 @@ DOWNLOADED_CSV_SEED = b"Wall time,Step,Value\n" + b"1700000000.5,2048,21.5\n" * 
 JSON_DOCUMENT_SEEDS = [
     b'[{"step": 1, "train": {"reward": 2.5, "kl": NaN}}, {"step": 2, "train": {"reward": 3}}]',
     b'{"config": {"lr": 3e-4}, "rewards": [1, 2.5, "nan"], "losses": [3, 2, 1, 0], "steps": [1]}',
+    b'{"1": {"reward": 2.5, "loss": 3}, "2": {"reward": 3.5, "loss": NaN}}',
 ]
 TABLE_SEED = (
     b"step,loss,approx_kl,entropy,reward_mean,explained_variance,clip_fraction\n"

@@ -69,6 +69,15 @@ def test_rows_have_their_own_steps(document: object) -> None:
     assert found.values("train/kl") == [0.01 * n for n in range(1, 31)]
 
 
+def test_rows_may_stand_under_their_steps() -> None:
+    """`{"0": {"reward": 21.5}, "10": {...}}`, in order; a row may say its own."""
+    numbered = {str(n): {"reward": n / 3, "loss": 0.5} for n in (0, 10, 20, 100)}
+    for document in (numbered, {"history": numbered}):
+        assert read(document).steps("reward") == [0, 10, 20, 100]
+    stated = {str(n): {"episode": 5 * n, "reward": n / 3} for n in range(1, 5)}
+    assert read(stated).steps("reward") == [5, 10, 15, 20]
+
+
 def test_rows_may_lie_deeper_in_an_object() -> None:
     """Their names do not say where, as those of a list at the top do not."""
     found = read({"config": {"lr": 3e-4}, "metrics": {"train": ROWS}})
@@ -379,6 +388,8 @@ def test_another_run_in_the_same_file_starts_over(tmp_path: Path) -> None:
         (b'{"seed": 1, "costs": [1.5, 2.5, -3e-1, 4, 5, 6, 7', True),
         (b"[1.5, 2.5]", False),
         (b'{"1": 2.5, "2": 3.5}', None),
+        (b'{"1": {"reward": 2.5}, "2": {"reward": 3.5', True),
+        (b'{"1": {"prompt": "reward", "id": 2}, "2": {"prompt": ""', None),
         (b'{"seed": 1,', None),
         (b'{"seed": 1,' + b'"layer": [64, 64],' * 300, False),
         (b'[{"prompt": "Say a reward", "completion": "2"}' + b" " * 5000, False),

@@ -63,6 +63,10 @@ _PADDED_COUNT = lazy_pattern(
     r"(?i)\b(iteration|iter|step|epoch|episode|update)[:=]?\s{1,16}(\d{1,15}) ?/ {1,16}(\d{1,15})\b"
 )
 """Megatron-LM pads its counts: `iteration        7/    2174 | loss: 0.5 |`."""
+_RANGE = lazy_pattern(
+    r"^\W{0,8}(Episode|Iteration|Step|Game)s \d{1,15} ?[-–] ?(\d{1,15})(?=[ :|,)\]])"
+)
+"""`Episodes 11-20: mean reward 21.5`, at the last of them."""
 _RULED_COUNT = lazy_pattern(
     r"^([-=*#~])\1{2,}\s{0,9}([A-Za-z]{1,20}(?: [A-Za-z]{1,20}){0,2}) ?: ?(\d{1,15})\s{0,9}\1{3,}$"
 )
@@ -281,6 +285,10 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("TRAIN", _replacing(_TRAINING_LABEL, "")),
     (": episode: ", _replacing(_LEADING_STEP, r"step \1, ")),
     *((word, _replacing(_PROGRESS, r"\3 \1/\2")) for word in ("rogress: ", "rogress : ")),
+    *(
+        (f"{word}s ", _replacing(_RANGE, r"\1 \2"))
+        for word in ("Episode", "Iteration", "Step", "Game")
+    ),
     *((3 * sign, _replacing(_RULED_COUNT, _as_heading)) for sign in "-=*#~"),
     ("<--", _replacing(_POINTER, "")),
     ("~", _replacing(_ABOUT, "=")),

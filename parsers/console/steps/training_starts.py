@@ -35,7 +35,11 @@ _ALGORITHM_TITLE = lazy_pattern(
     r"(?: the| an?| with| using)?((?: [A-Za-z][\w-]{0,30}){1,4})"
 )
 """A line that says which algorithm trains now: `=== Training Double DQN agent ===`."""
-_OTHER_ALGORITHMS = frozenset({"q-learning", "qlearning", "actor-critic"})
+_HEADING = lazy_pattern(
+    r"[^\w\s]{2,100} ?([a-z][\w-]{0,30}(?: [a-z][\w-]{0,30}){0,3}) ?[^\w\s]{2,100}"
+)
+"""A line that may say no more than its name: `=== SARSA ===`."""
+_OTHER_ALGORITHMS = frozenset({"q-learning", "qlearning", "sarsa", "actor-critic"})
 _WORDS = (
     "seed",
     "run",
@@ -89,7 +93,7 @@ class TrainingStarts:
         self._may_go_on = self._may_go_on or _RESUMED.search(words) is not None
         if "training " in words and (title := _TITLE.match(text[:_MAX_TEXT_CHARS])):
             self._note("training", title[1])
-        elif "training " in words and (algorithm := _algorithm_of(words)):
+        elif algorithm := _algorithm_of(words):
             self._note("algorithm", algorithm)
         if not any(word in words for word in _WORDS):
             return seed
@@ -178,7 +182,9 @@ def _last_part(tag: str) -> str:
 
 def _algorithm_of(text: str) -> str:
     """The algorithm that a line of lower-case words says to train; "" if it says none."""
-    found = _ALGORITHM_TITLE.match(text)
+    found = (
+        _ALGORITHM_TITLE.match(text) if "training " in text else _HEADING.fullmatch(text.rstrip())
+    )
     words = found[1].split() if found else []
     for place, word in enumerate(words):
         if word in _OTHER_ALGORITHMS or metric_names.names_algorithm(word):

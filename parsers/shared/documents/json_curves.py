@@ -59,7 +59,7 @@ _PAIR = 2
 def read_document(document: object) -> Batch:
     """The points and settings of a whole document."""
     if isinstance(document, dict):
-        document = {name: in_rows(value) for name, value in document.items()}
+        document = in_rows(document)
     lists = lists_of(document)
     tables = _tables_of(document)
     points, counts = _table_points(tables, lists) if tables else _curves(lists)

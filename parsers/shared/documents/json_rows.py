@@ -2,6 +2,7 @@
 
 "loss": [{"step": 10, "value": 0.5}, ...]
 "loss": {"steps": [10, ...], "values": [0.5, ...]}, as in the metrics.json of Sacred
+{"0": {"reward": 21.5}, "10": {"reward": 23.1}, ...}, rows under their steps
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from ppo_top.parsers.shared.documents.json_values import step_of
 from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.names.axes import TIME_KEYS
 
+_FEWEST_ROWS = 2
 _VALUE = "value"
 _COLUMNS = {"value": _VALUE, "step": "step", "timestamp": TIME_KEYS[0], "wall_time": TIME_KEYS[0]}
 """What the lists of one metric are called, in the singular or the plural."""
@@ -28,9 +30,13 @@ def values_of(name: str, value: Sequence[object]) -> list[JsonRow]:
 
 
 def in_rows(value: object) -> object:
-    """Rows for `{"steps": [10, 20], "values": [0.5, 0.4]}`, as Sacred has it; else what it was."""
+    """Rows for `{"steps": [10, 20], "values": [0.5, 0.4]}`, as Sacred has it, and for those under
+    their steps; else what it was.
+    """
     if not isinstance(value, dict):
         return value
+    if numbered := _numbered_rows(value):
+        return numbered
     columns = {_COLUMNS.get(name.removesuffix("s"), ""): each for name, each in value.items()}
     if {_VALUE, "step"} <= {*columns} and "" not in columns:
         lists = [each if isinstance(each, list) else [] for each in columns.values()]
@@ -39,6 +45,25 @@ def in_rows(value: object) -> object:
             rows = zip(*lists, strict=True)
             return [dict(zip(names, map(unpickled, row), strict=True)) for row in rows]
     return {name: in_rows(each) for name, each in value.items()}
+
+
+def _numbered_rows(value: Mapping[str, object]) -> list[JsonRow]:
+    """The rows of `{"0": {"reward": 21.5}, ...}`, in order; none if it is something else.
+
+    The keys are their steps where they say no other.
+    """
+    if len(value) < _FEWEST_ROWS or not all(map(str.isdecimal, value)):
+        return []
+    rows = [(key, row) for key, row in value.items() if isinstance(row, dict)]
+    if len(rows) < len(value) or not all(map(_holds_number, value.values())):
+        return []
+    stated = any(map(is_axis, rows[0][1]))
+    ordered = sorted(rows, key=lambda each: int(each[0]))
+    return [row if stated else {"step": int(key), **row} for key, row in ordered]
+
+
+def _holds_number(row: object) -> bool:
+    return isinstance(row, dict) and any(isinstance(each, int | float) for each in row.values())
 
 
 def _is_value_at_step(row: JsonRow) -> bool:

@@ -92,6 +92,7 @@ _STEP_WORDS = {
     "aftercycle": "iteration",
     "trainingiteration": "iteration",
     "update": "iteration",
+    "upd": "iteration",
     "numupdates": "iteration",
     "nupdates": "iteration",
     "updates": "iteration",

@@ -96,6 +96,17 @@ def test_another_algorithm_is_another_training() -> None:
     assert [step for step, _, _ in second.points["Reward"]] == [9]
 
 
+@pytest.mark.parametrize("heading", ["=== {} ===", "----- {} agent -----", "## {} ##"])
+def test_a_heading_may_be_the_algorithm_and_nothing_else(heading: str) -> None:
+    """Steps that begin anew below another one are another training's."""
+    first, second = read(
+        "".join(heading.format(name) + "\n" + pairs(1, range(1, 9)) for name in ("DQN", "SARSA"))
+    )
+    assert first.points == second.points
+    (one,) = read(2 * (heading.format("DQN") + "\n" + pairs(1, range(1, 9))))
+    assert len(one.points["reward"]) == 16
+
+
 def test_the_first_iteration_of_another_algorithm_begins_its_training() -> None:
     """Also where it counts steps, of which the first rollout has more than episodes came before."""
     rule = "-" * 35 + "\n"
