@@ -69,13 +69,19 @@ def counts_a_batch(values: Sequence[float]) -> bool:
 class OpenCounts:
     """Lets counts of steps and of episodes, errors and fractions mean what their first values show.
 
-    `counts_rows`: no row says its step.
+    `are_steps`: whether those of a tag are the steps of its points. `counts_rows`: no row says its
+    step.
     """
 
     def __init__(
-        self, first_values: Callable[[str], Sequence[float]], *, counts_rows: bool
+        self,
+        first_values: Callable[[str], Sequence[float]],
+        are_steps: Callable[[str], bool],
+        *,
+        counts_rows: bool,
     ) -> None:
         self._first_values = first_values
+        self._are_steps = are_steps
         self._counts_rows = counts_rows
 
     def settle(self, found: dict[str, Meaning]) -> None:
@@ -120,7 +126,11 @@ class OpenCounts:
         ]
 
     def _lengths(self, steps: Iterable[str]) -> list[str]:
-        return [tag for tag in steps if counts_one_episode(self._first_values(tag))]
+        return [
+            tag
+            for tag in steps
+            if counts_one_episode(self._first_values(tag)) and not self._are_steps(tag)
+        ]
 
     def _open_steps(self, found: Mapping[str, Meaning]) -> list[str]:
         """The first guessed count of steps that may be those of an episode.

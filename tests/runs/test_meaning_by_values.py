@@ -172,6 +172,15 @@ def test_kl_beside_nothing_of_control_is_to_the_reference(
     assert meanings(tmp_path, capsys)["kl"] == concept
 
 
+def test_a_step_of_several_rows_is_no_length(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the five episodes of each evaluation: what comes again is the step of the training."""
+    rows = [f"{1000 * n},{k},{n}.5" for n in range(8) for k in range(5)]
+    write_table(tmp_path / "eval.csv", "step,episode,eval_return", rows)
+    assert meanings(tmp_path, capsys)["step"] == "step"
+
+
 def test_losses_beside_wins_are_games(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """`Wins: 7, Losses: 2` of a game against another player; alone they are a loss."""
     table = write_table(tmp_path / "train.csv", "update,Wins,Losses", ["1,7,2", "2,8,1"])

@@ -143,6 +143,24 @@ def test_a_step_out_of_order_by_one_record_is_no_restart() -> None:
     assert [row.key for row in rows] == [(0, 10), (0, 30), (0, 40)]
 
 
+def test_a_step_that_comes_late_begins_no_segment() -> None:
+    """Actors end their episodes out of order: it belongs to the row of the highest step so far."""
+    late = series(*((step, 0.5) for step in (7, 14, 35, 21, 42, 28, 63, 49, 56, 70, 77)))
+    rows = RowMerger([make_stream("a", late)])
+    rows.refresh()
+    keys = [row.key for row in read_all(rows)]
+    assert keys == [(0, step) for step in (7, 14, 35, 42, 63, 70, 77)]
+
+
+@pytest.mark.parametrize("again", [(105, 115, 125, 135), (100, 110, 120, 130), (50, 60, 70)])
+def test_steps_that_are_taken_again_begin_a_segment(again: tuple[int, ...]) -> None:
+    """Of a checkpoint a few records before, on the same grid or another, or further back."""
+    steps = [*range(60, 140, 10), *again]
+    rows = RowMerger([make_stream("a", series(*((step, 0.5) for step in steps)))])
+    rows.refresh()
+    assert {row.key[0] for row in read_all(rows)} == {0, 1}
+
+
 def test_the_files_of_a_resumed_run_follow_each_other() -> None:
     """The second file of a chain continues after the first."""
     first, second = series((10, 1.0), (20, 2.0), (30, 3.0)), series((20, 4.0), (30, 5.0))

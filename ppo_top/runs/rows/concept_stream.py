@@ -9,6 +9,7 @@ from typing import Any, Literal
 from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, Series
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.rows.segments import (
+    MOST_LATE,
     HighestSteps,
     SegmentStarts,
     StepMapping,
@@ -44,7 +45,7 @@ class ConceptStream:
     _part = 0
     _index = 0
     _segment = 0
-    _highest: HighestSteps | None = None
+    _highest = HighestSteps()
     _first = 0
     """The first step of the segment."""
     _time = UNKNOWN_TIME
@@ -92,7 +93,7 @@ class ConceptStream:
             return None  # not known yet which step of the run it is
         before, passed = self._highest, part.times[at] - self._time
         self._highest, begins_segment = advance(before, step)
-        if before is None:
+        if not before.steps:
             self._segment = starts.segment_at(part.times[at])
         elif begins_segment and is_too_quick(step, self._first, passed):
             self._highest, begins_segment = before, False
@@ -100,7 +101,7 @@ class ConceptStream:
             self._segment += 1
         if begins_segment:
             self._first = step
-        return self._segment, self._highest[0]
+        return self._segment, self._highest.steps[-1]
 
     def pop_cell(self, starts: SegmentStarts) -> MergedCell:
         """Read the next point."""
@@ -148,7 +149,7 @@ class ConceptStream:
             values = array("d", [self.offset + self.scale * value for value in values])
         self._time = self.column("times", len(steps))[-1]
         self._index += len(steps)
-        self._highest = steps[-1], steps[-2]
+        self._highest = self._highest.with_higher(steps[-MOST_LATE:])
         self.next_key = None
         self._find_next(starts)
         return values

@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ppo_top.model import Series
+from ppo_top.model.named_tuple import NamedTuple
 
-HighestSteps = tuple[int, int]
-"""The highest step of a segment so far and the one before it."""
+MOST_LATE = 8
+"""Actors side by side write the end of an episode so many records late, mostly one or two."""
+
+_FEWEST_TAKEN_AGAIN = 3
+"""So many late steps that rise one after another are those of a run that was resumed."""
+
+
+class HighestSteps(NamedTuple):
+    """The highest steps of a segment so far, rising, as many as a point may come late.
+
+    `late`: the points since the highest one that rise and were left out until they came.
+    """
+
+    steps: tuple[int, ...] = ()
+    late: tuple[int, ...] = ()
+
+    def with_higher(self, steps: Iterable[int]) -> HighestSteps:
+        """Those after further ones, which are higher and rise."""
+        return HighestSteps((*self.steps, *steps)[-MOST_LATE:])
 
 
 _QUICKEST_RESUME = 0.5
@@ -24,11 +42,24 @@ def is_too_quick(step: int, first: int, passed: float) -> bool:
     return step > first and 0.0 <= passed < _QUICKEST_RESUME
 
 
-def advance(highest: HighestSteps | None, step: int) -> tuple[HighestSteps, bool]:
-    """The highest steps after a point at `step`, and whether the point begins a segment."""
-    if highest is None or step <= highest[1]:
-        return (step, step - 1), True
-    return (step, highest[0]) if step > highest[0] else highest, False
+def advance(highest: HighestSteps, step: int) -> tuple[HighestSteps, bool]:
+    """The highest steps after a point at `step`, and whether the point begins a segment.
+
+    A run that is resumed takes steps that it had taken, one after another; a step among the last
+    few that was left out until now is late.
+    """
+    steps, late = highest.steps, highest.late
+    if not steps:
+        return HighestSteps((step,)), True
+    if step > steps[-1]:
+        return highest.with_higher((step,)), False
+    if steps[0] < step and step not in steps:
+        late = (*late, step) if late and step > late[-1] else (step,)
+        if len(late) < _FEWEST_TAKEN_AGAIN:
+            return HighestSteps(steps, late), False
+    elif step > steps[-2] if len(steps) > 1 else step == steps[0]:
+        return highest, False
+    return HighestSteps((step,)), True
 
 
 class SegmentStarts:
@@ -38,7 +69,7 @@ class SegmentStarts:
         self.times: list[float] = []
         self._parts = parts
         self._seen = [0] * len(parts)
-        self._highest: HighestSteps | None = None
+        self._highest = HighestSteps()
         self._first = 0
         self._time = float("nan")
 
@@ -49,7 +80,7 @@ class SegmentStarts:
                 step, time = part.steps[at], part.times[at]
                 passed, self._time = time - self._time, time
                 highest, begins_segment = advance(self._highest, step)
-                is_resume = self._highest is not None and begins_segment
+                is_resume = bool(self._highest.steps) and begins_segment
                 if is_resume and is_too_quick(step, self._first, passed):
                     continue
                 self._highest = highest

@@ -184,7 +184,13 @@ class SourceChain:
     @property
     def _counts(self) -> OpenCounts:
         counts_rows = any(source.counts_updates for source in self.sources)
-        return OpenCounts(self._first_values, counts_rows=counts_rows)
+        return OpenCounts(self._first_values, self._are_steps, counts_rows=counts_rows)
+
+    def _are_steps(self, tag: str) -> bool:
+        """Whether the first values of a tag are the steps at which they were logged."""
+        heads = (source.facts.heads.get(tag) for source in self.sources)
+        head = next((head for head in heads if head is not None), None)
+        return head is not None and head.values[:HEAD_ROWS] == head.steps[:HEAD_ROWS]
 
     def _first_values(self, tag: str) -> Sequence[float]:
         """The first values of a tag, also where its oldest points have been dropped."""
