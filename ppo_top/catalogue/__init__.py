@@ -42,6 +42,7 @@ from ppo_top.catalogue.lookup import (
 from ppo_top.catalogue.machine import MachineTag, machine_tag
 from ppo_top.catalogue.options import (
     DEFAULT_TOTAL_OPTIONS,
+    TOTALS_OF_NUMBERS,
     Option,
     canonical_names,
     hyperparameter,
@@ -87,6 +88,7 @@ __all__ = [
     "ROW_PER_EPISODE",
     "TAG_PREFIX",
     "TEXT_FAMILIES",
+    "TOTALS_OF_NUMBERS",
     "UNKNOWN_FAMILY",
     "UNKNOWN_TRAINER",
     "VALUE_BASED",

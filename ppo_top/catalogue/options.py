@@ -23,7 +23,7 @@ _CLIPPING_FAMILIES = frozenset({ON_POLICY, RLHF, GRPO})
 DEFAULT_TOTAL_OPTIONS = ("total_timesteps", "max_steps", "total_iterations")
 """Options that may hold the total of an unknown trainer's run."""
 
-_TOTALS_OF_NUMBERS = {Axis.EPISODE: "total_episodes", Axis.EPOCH: "num_train_epochs"}
+TOTALS_OF_NUMBERS = {Axis.EPISODE: "total_episodes", Axis.EPOCH: "num_train_epochs"}
 """Options that hold the total where the steps of a run are numbers of these, whoever wrote it."""
 
 MAX_TOTAL_STEPS = 2.0**63
@@ -183,7 +183,7 @@ def total_steps(
     a little to finish a rollout. Where the trainer is unknown, one that is ahead comes first.
     """
     table = trainer_tables().get(trainer.id)
-    totals, own = [], _TOTALS_OF_NUMBERS.get(axis, "")
+    totals, own = [], TOTALS_OF_NUMBERS.get(axis, "")
     for name in (own, *(table.total_options if table else DEFAULT_TOTAL_OPTIONS)):
         value = config.get(name)
         if isinstance(value, (bool, str)) or value is None:

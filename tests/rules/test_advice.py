@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import pytest
 
 from ppo_top.catalogue import known_trainers, options
-from ppo_top.model import ConfigValue, Mark, Profile, Row, Severity
+from ppo_top.model import Axis, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.advice import AdviceOptions, explain_cause, fill_advice
 from ppo_top.rules.advice.advised_option import AdvisedOption
 from ppo_top.rules.advice.causes import RULE_PREFIX, is_text, symptoms_of
@@ -42,6 +42,20 @@ def tries(
 def test_a_limit_to_the_kl_is_what_the_trainer_makes_of_it(trainer: str, said: str) -> None:
     """One ends the epochs, another steers a coefficient or the learning rate."""
     assert said in tries("kl-high", trainer)
+
+
+@pytest.mark.parametrize(
+    ("axis", "said"),
+    [
+        (Axis.EPISODE, "train longer: total_episodes (500 now)"),
+        (Axis.EPOCH, "train longer: num_train_epochs"),
+        (Axis.STEP, "train longer: total_timesteps"),
+    ],
+)
+def test_to_train_longer_is_to_have_more_of_what_is_counted(axis: Axis, said: str) -> None:
+    """A script that counts episodes has no number of steps to raise."""
+    run = JudgedRun(Profile(config={"total_episodes": 500}, axis=axis))
+    assert fill_advice(["train longer: {training_length}"], run) == (said,)
 
 
 @pytest.mark.parametrize(("family", "said"), [("on-policy", True), ("unknown", False)])

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from ppo_top.catalogue import (
+    TOTALS_OF_NUMBERS,
     Option,
     Trainer,
     canonical_names,
@@ -94,6 +95,9 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
     def find_option(self, name: str) -> AdvisedOption:
         """The option of this name or its first known alternative; KeyError if there is none."""
         ways = ALTERNATIVE_OPTIONS.get(name, (name,))
+        numbered = TOTALS_OF_NUMBERS.get(self.run.profile.axis)
+        if name == "training_length" and numbered is not None:
+            ways = (numbered, *ways)
         in_reward = "reward" in self.run.profile.tags.get("ref_kl_token", "")
         for each in reversed(ways) if name == "kl_penalty" and in_reward else ways:
             named = self._advised(each)
