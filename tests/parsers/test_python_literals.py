@@ -65,6 +65,13 @@ def test_a_console_may_begin_with_a_dictionary(tmp_path: Path) -> None:
     assert rewards(tmp_path / "logs.txt") == EXPECTED
 
 
+def test_a_single_dictionary_of_numbers_is_a_record_of_a_console(tmp_path: Path) -> None:
+    """As it is pasted into an issue: transformers' ProgressCallback prints one for each log."""
+    record = {"loss": -0.0198, "reward": 1.5, "memory(GiB)": 80.5, "epoch": 0.14}
+    (tmp_path / "paste.txt").write_text(f"{record}\n")
+    assert rewards(tmp_path / "paste.txt") == [(1, 1.5)]
+
+
 def test_each_algorithm_of_a_document_is_a_run(tmp_path: Path) -> None:
     """Also where the outer names have Python's quotes."""
     both = {"DQN": {"rewards": [1.5] * 20}, "PPO": {"rewards": [2.5] * 20}}
@@ -96,7 +103,14 @@ def test_what_json_has_no_word_for() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ['{"reward": 1.5}', "[1.5, 2.5]", "{'loss': 0.5}\n{'loss': 0.25}\n", "[INFO] step 3", ""],
+    [
+        '{"reward": 1.5}',
+        "[1.5, 2.5]",
+        "{'loss': 0.5}\n{'loss': 0.25}\n",
+        "{'loss': 0.5}",
+        "[INFO] step 3",
+        "",
+    ],
 )
 def test_other_texts_are_left_as_they_are(text: str) -> None:
     """JSON, and lines of a console."""

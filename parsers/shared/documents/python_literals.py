@@ -12,7 +12,11 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _START = lazy_pattern(r"\s*+(?:[\[(]\s*+)*+(?:\{\s*+(?:'|-?\d++\s*+:)|(?:np\.|nan\b|None\b|\())")
 """A document that JSON's reader would not take; one in brackets may begin with a number."""
-_LINE_OF_OBJECT = lazy_pattern(r"\s*+\{[^\n]*\}[ \t\r]*\n\s*+\{")
+_LINE_OF_OBJECT = lazy_pattern(
+    r"\s*+(?:\{[^\n]*\}[ \t\r]*\n\s*+\{"
+    r"|\{\s*+'(?:[^\n{}\[\](]|\((?![-+.\d]))*\}[ \t\r]*(?:\n\s*+)?$)"
+)
+"""Another one begins below it, or it is all there is and holds no list."""
 _TOKEN = lazy_pattern(
     r"""('(?:[^'\\]|\\.)*+'|"(?:[^"\\]|\\.)*+")"""
     r"|(?<![\w.])(?:(None|True|False|nan|inf)(?!\w)"

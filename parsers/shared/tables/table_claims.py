@@ -39,7 +39,7 @@ _OTHER_TEXT = lazy_pattern(r"(?i)(?:\w+_)?rewards?\w*\.txt$|.*\.log$|(?:log|trai
 
 def claims(name: str, head: bytes) -> bool | None:
     """Whether the header names a metric, and a step; a table of rewards may count its rows."""
-    if b"\x00" in head.partition(b"\n")[0] or head.startswith(b"#{"):
+    if b"\x00" in head.partition(b"\n")[0] or head.startswith((b"#{", b"{")):
         return False
     if name == _CONSOLE_NAME and b"\t" not in head.partition(b"\n")[0]:
         return False
