@@ -15,6 +15,7 @@ group of runs is named `Group: sac - eval/return`:
 from __future__ import annotations
 
 import csv
+from array import array
 from collections.abc import Callable, Sequence
 
 from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem
@@ -65,12 +66,14 @@ class RunColumnsParser(RowParser):
         super().__init__()
         self._column_of = column_of
         self._columns: Sequence[RunColumn | None] = ()
+        self._step_name = ""
         self._runs: Sequence[str] = ()
         self._noted: set[str] = set()
 
     def _add_line(self, segment: Segment) -> None:
         first, *cells = _split_cells(segment.data.decode("utf-8", "replace").strip())
         if not self._columns:
+            self._step_name = first.strip().strip('"')
             self._columns = [self._column_of(cell.strip().strip('"')) for cell in cells]
             self._runs = [*dict.fromkeys(each.run for each in self._columns if each)]
             return
@@ -92,6 +95,11 @@ class RunColumnsParser(RowParser):
             column = self._columns[int(each.tag)]
             if column is not None:
                 points = Points(column.tag, each.steps, each.times, each.values)
+                if not found[column.run] and metric_names.numbers_steps(self._step_name):
+                    numbers = array("d", each.steps)
+                    found[column.run].append(
+                        Points(self._step_name, each.steps, each.times, numbers)
+                    )
                 found[column.run].append(points)
         first, *others = self._runs or ("",)
         batch.points = found.get(first, [])

@@ -86,7 +86,7 @@ class FastPath:
         tags = columns.tags
         if len(set(tags)) < len(tags) or not process.follows_steps(columns.axis, tags):
             return 0
-        layout = layout_of_row(tags, columns.step_place, columns.axis)
+        layout = layout_of_row(tags, columns.width, columns.step_place, columns.axis)
         if end := self._read_lines(process, layout, data, offset, start):
             process.text_tables.note_rows()
         return end

@@ -19,8 +19,14 @@ def test_each_column_is_a_training(size: int) -> None:
     """An algorithm that has fewer episodes leaves its cells empty."""
     found = feed_trainings(algorithms_parser(), chunks(TABLE, size))
     first, other = found[""], found["TD3"]
-    assert first.values_by_step() == {"rewards": [(0, -965.5), (1, -30.25)]}
-    assert other.values_by_step() == {"rewards": [(0, -6230.0), (1, -5908.0), (2, 12.5)]}
+    assert first.values_by_step() == {
+        "Episode": [(0, 0.0), (1, 1.0)],
+        "rewards": [(0, -965.5), (1, -30.25)],
+    }
+    assert other.values_by_step() == {
+        "Episode": [(0, 0.0), (1, 1.0), (2, 2.0)],
+        "rewards": [(0, -6230.0), (1, -5908.0), (2, 12.5)],
+    }
     assert [each.message for each in first.problems] == ["not a row of numbers"] * 2
     assert other.notes == ["training 2 in this table: the column of TD3"]
 
@@ -55,12 +61,12 @@ def test_the_header_and_the_files_name_say_so(name: str, head: bytes, answer: bo
 
 
 def test_they_are_runs_of_their_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """With a reward each."""
+    """With a reward each, at the numbers of its episodes."""
     rows = "".join(f"{n},{n},{-n}\n" for n in range(1, 31))
     (tmp_path / "episode_rewards.csv").write_text(f"episode,DQN,Double DQN\n{rows}")
     main(["check", "--json", "--no-cache", str(tmp_path)])
     runs = json.loads(capsys.readouterr().out)["runs"]
-    metrics = [each for run in runs for each in run["metrics"]]
-    assert len(runs) == 2
+    metrics = [each for run in runs for each in run["metrics"] if each["tag"] == "rewards"]
+    assert [run["progress"]["axis"] for run in runs] == ["episode", "episode"]
     assert sorted(each["last"] for each in metrics) == [-30.0, 30.0]
     assert {each["concept"] for each in metrics} == {"reward_mean"}

@@ -191,12 +191,14 @@ def _make_layout(expression: bytes, template: LineTemplate) -> LineLayout | None
 
 
 @lru_cache(maxsize=64)
-def layout_of_row(tags: tuple[str, ...], step_place: int, axis: str) -> LineLayout:
-    """The layout of a row between bars: a number for each of these tags, and the step."""
+def layout_of_row(tags: tuple[str, ...], width: int, step_place: int, axis: str) -> LineLayout:
+    """The layout of a row between bars: a number for each of these tags, and for the step.
+
+    With as many tags as cells the step's is one of them.
+    """
     cell = rb" *+" + PLAIN_NUMBER + rb" *+\|"
-    width = 1 + len(tags)
     pattern = re.compile(rb"\|" + cell * width + rb"\n")
-    picked = _picker([at for at in range(width) if at != step_place])
+    picked = _picker([at for at in range(width) if at != step_place or len(tags) == width])
     return LineLayout(pattern, tags, picked, step_place, axis, None, False)
 
 

@@ -265,7 +265,8 @@ def _curves(
     beside = {tag: beside for tag in long if (beside := _steps_beside(long, tag))}
     axes |= {tag for tag in long if beside and tag.endswith(_STEPS_BESIDE)}
     curves = []
-    for tag in (each for each in long if each not in axes):
+    kept = {stated[0]} if stated and metric_names.numbers_steps(stated[0]) else set()
+    for tag in (each for each in long if each not in axes - kept):
         values = array("d", long[tag])
         own = said[len(values)]
         is_own = own and _count_alike(own[1], steps)

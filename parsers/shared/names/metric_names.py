@@ -191,6 +191,11 @@ def step_axis(name: str) -> str | None:
     return _STEP_WORDS.get(normalise(name))
 
 
+def numbers_steps(name: str) -> bool:
+    """Whether a step is the number of an episode or epoch, which says what the steps count."""
+    return step_axis(name.rpartition("/")[2]) in ("episode", "epoch")
+
+
 def may_be_title(name: str) -> bool:
     """Whether a name with a number and nothing else may head a text that measures nothing."""
     return normalise(name) in _TITLES

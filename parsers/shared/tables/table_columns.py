@@ -59,11 +59,14 @@ class TableColumns:
         self.width = len(cells)
         self.step_place = step_place
         self._tags = tuple(self._tag_of(cell) for cell in cells)
+        step_name = cells[0] if step_place is None else cells[step_place]
+        self._numbers_steps = is_plain and metric_names.numbers_steps(step_name)
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Those of the values, without the step's."""
-        return tuple(tag for at, tag in enumerate(self._tags) if at != self.step_place)
+        """Those of the values; the step's, too, where that is the number of an episode."""
+        kept = None if self._numbers_steps else self.step_place
+        return tuple(tag for at, tag in enumerate(self._tags) if at != kept)
 
     def _tag_of(self, cell: str) -> str:
         """A column's tag; in tables with evaluations, capitalised columns are their metrics."""
@@ -90,7 +93,7 @@ class TableColumns:
                 return None
         values = []
         for place, (tag, cell) in enumerate(zip(self._tags, cells, strict=False)):
-            if place == self.step_place:
+            if place == self.step_place and not self._numbers_steps:
                 continue
             word = cell.strip(_AROUND_CELLS)
             number = parse_number(word)

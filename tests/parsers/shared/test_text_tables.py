@@ -124,11 +124,15 @@ PLAIN = {
 
 @pytest.mark.parametrize("layout", PLAIN)
 def test_a_script_prints_its_header_once(layout: str) -> None:
-    """A step first, then metrics; the rows follow while it trains, with other lines between."""
+    """A step first, then metrics; the rows follow while it trains, with other lines between.
+
+    The number of an epoch, or of an episode, is one of them: it says what the steps are.
+    """
     header, row = PLAIN[layout]
     lines = [header, row.format(1, 21.5, 0.25), "saved checkpoint", row.format(2, 23.5, 0.5)]
     output = parse_every_way(ConsoleParser, "".join(f"{each}\n" for each in lines).encode())
     assert output.values_by_step() == {
+        "epoch": [(1, 1.0), (2, 2.0)],
         "reward": [(1, 21.5), (2, 23.5)],
         "kl": [(1, 0.25), (2, 0.5)],
     }
@@ -147,6 +151,7 @@ def test_shares_and_a_remark_behind_the_last_column(first: float) -> None:
 """
     output = parse_every_way(ConsoleParser, text.encode())
     assert output.values_by_step() == {
+        "EP": [(1, 1.0), (10, 10.0), (20, 20.0)],
         "Reward": [(1, first), (10, -316.82), (20, -75.0)],
         "DropRate%": [(1, 14.0), (10, 17.5), (20, 0.0)],
         "Loss": [(1, 0.0), (10, 0.47705), (20, 0.25)],
@@ -157,7 +162,11 @@ def test_shares_and_a_remark_behind_the_last_column(first: float) -> None:
 def test_a_remark_is_no_cell_of_a_column() -> None:
     """A row with more cells than names, the last of them a number, belongs to another table."""
     output = read("epoch  reward  kl\n10  2.5  0.1  [0s] 7\n20  3.5  0.2  9\n30  4.5  0.3\n")
-    assert output.values_by_step() == {"reward": [(30, 4.5)], "kl": [(30, 0.3)]}
+    assert output.values_by_step() == {
+        "epoch": [(30, 30.0)],
+        "reward": [(30, 4.5)],
+        "kl": [(30, 0.3)],
+    }
 
 
 def test_names_with_blanks_are_not_taken_apart() -> None:
