@@ -27,6 +27,10 @@ MAX_STREAMS = 2_000
 MANY_POINTS = 10
 """Beside a tag with so many points, one of the same meaning with a single point is a summary."""
 
+SUMMED_ROWS = 4
+"""So is one that is as likely what it is called and has a point for so many of the other's:
+`avg_reward`, of the last ten iterations, beside the `reward_mean` of each."""
+
 FEW_METRICS = 3
 """With fewer, a log is rather not the one that defines the steps of a run."""
 
@@ -194,6 +198,7 @@ def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
             stream.scale, stream.offset = known.scale, known.offset
             stream.per_episode, stream.zero_missing = known.per_episode, known.zero_missing
             stream.sample, stream.step_mapping = known.sample, mapping
+            stream.priority = known.priority
             stream.step_scale = chain.environments
             streams.append(stream)
     return streams
@@ -209,12 +214,18 @@ def _rivals(streams: Iterable[ConceptStream]) -> tuple[tuple[ConceptStream, ...]
 
 def _summaries(rivals: Iterable[tuple[ConceptStream, ...]]) -> frozenset[ConceptStream]:
     """Those that are but a summary of another one: `Average Reward` in the last line of a log."""
-    found = set()
-    for alike in rivals:
-        counts = [sum(map(len, stream.parts)) for stream in alike]
-        if max(counts) >= MANY_POINTS:
-            found |= {stream for stream, count in zip(alike, counts, strict=True) if count == 1}
-    return frozenset(found)
+    return frozenset(
+        stream
+        for alike in rivals
+        for stream in alike
+        if any(_sums_up(stream, other) for other in alike)
+    )
+
+
+def _sums_up(stream: ConceptStream, other: ConceptStream) -> bool:
+    few, many = (sum(map(len, each.parts)) for each in (stream, other))
+    is_sparse = stream.priority == other.priority and SUMMED_ROWS * few <= many
+    return many >= MANY_POINTS and (few == 1 or is_sparse)
 
 
 def _best_streams(
@@ -223,14 +234,9 @@ def _best_streams(
     """One stream for each concept: from the main chain if possible, else the best other chain."""
     order = {chain.key: number + 1 for number, chain in enumerate(chains)}
     order[main.key] = 0
-    priority = {
-        (chain.key, tag): known.priority
-        for chain in chains
-        for tag, known in chain.meanings.items()
-    }
 
     def rank(stream: ConceptStream) -> tuple[int, int, str]:
-        return order[stream.source], priority.get((stream.source, stream.tag), 0), stream.tag
+        return order[stream.source], stream.priority, stream.tag
 
     best: dict[str, ConceptStream] = {}
     for stream in sorted(streams, key=rank):

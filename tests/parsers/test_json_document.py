@@ -294,6 +294,14 @@ def test_a_list_may_say_the_steps_of_the_others() -> None:
     assert set(found.points) == {"train/return"}
 
 
+@pytest.mark.parametrize(("counter", "kept"), [("episode", True), ("epoch", True), ("step", False)])
+def test_a_list_of_episodes_is_kept_and_says_what_the_steps_are(counter: str, kept: bool) -> None:
+    """As the column of a table is."""
+    output = read({counter: [10, 20, 30], "avg_reward": [1.5, 2.5, 3.5]})
+    assert output.values_by_step()["avg_reward"] == [(10, 1.5), (20, 2.5), (30, 3.5)]
+    assert output.values(counter) == ([10.0, 20.0, 30.0] if kept else [])
+
+
 def test_a_list_may_say_after_which_episodes_was_evaluated() -> None:
     """Its name says whose episodes they are; one that does not rise is a metric."""
     found = read({"eval_rewards": [-47.0, 12.5, 168.0], "eval_episodes": [5, 10, 15]})

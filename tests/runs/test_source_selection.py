@@ -223,8 +223,17 @@ def test_a_summary_in_the_last_line_is_no_course(rows: int, chosen: str) -> None
     found = select_sources([log], {})
     assert [each.tag for each in found.streams if each.concept == "reward_mean"] == [chosen]
     assert found.is_current()
-    log.series["Average Reward"].steps.append(rows + 1)
+    log.series["Average Reward"].steps.extend((rows + 1, rows + 2))
     assert found.is_current() is (chosen == "Average Reward")
+
+
+@pytest.mark.parametrize(("every", "chosen"), [(3, "avg_reward"), (4, "reward_mean")])
+def test_a_mean_of_several_rows_is_no_course_beside_theirs(every: int, chosen: str) -> None:
+    """A loop around RLlib prints the `avg_reward` of the last ten iterations at each tenth."""
+    rows = [(step, 0.1 * step) for step in range(1, 25)]
+    tags = {"reward_mean": rows, "avg_reward": rows[every - 1 :: every]}
+    found = select_sources([source("a/train.log", "console", tags)], {})
+    assert [each.tag for each in found.streams if each.concept == "reward_mean"] == [chosen]
 
 
 def test_environments_one_after_the_other_take_their_own_steps() -> None:

@@ -38,6 +38,8 @@ class ConceptStream:
     per_episode = False
     zero_missing = False
     sample = UNKNOWN_SAMPLE
+    priority = 0
+    """Of two streams of one concept and source, the lower number is rather what it is called."""
     step_mapping: StepMapping | None = None
     """For a source that counts something else than the run does."""
     next_key: RowKey | None = None
