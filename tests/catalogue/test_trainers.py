@@ -20,6 +20,7 @@ FINGERPRINTS = [
     ("sb3", "PPO", ["rollout/ep_rew_mean", "time/fps", "train/loss", "train/clip_fraction"]),
     ("sb3", "A2C", ["rollout/ep_rew_mean", "train/policy_loss", "train/value_loss"]),
     ("sb3", "DQN", ["rollout/ep_rew_mean", "rollout/exploration_rate", "train/loss"]),
+    ("sb3", "DQN", ["rollout/ep_rew_mean", "rollout/exploration rate", "time/episodes"]),
     ("sb3", "SAC", ["rollout/ep_rew_mean", "train/actor_loss", "train/ent_coef"]),
     ("sb3", "TD3", ["rollout/ep_rew_mean", "train/actor_loss", "train/critic_loss"]),
     ("sb3", "TRPO", ["rollout/ep_rew_mean", "train/kl_divergence_loss", "train/value_loss"]),
