@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from ppo_top.catalogue.families import ON_POLICY, UNKNOWN_FAMILY, algorithms, holds
 from ppo_top.catalogue.table import TagTable, trainer_tables
@@ -26,20 +27,40 @@ class Trainer(NamedTuple):
 UNKNOWN_TRAINER = Trainer("unknown", "unknown trainer", UNKNOWN_FAMILY, "")
 
 
+_WORD = re.compile(r"[a-z]+")
 _FEWEST_FLAT_TAGS = 8
 """`train_loss` and `train_reward` alone may stand in any script's columns."""
 
 
 def identify(
-    tags: Iterable[str], formats: Iterable[str] = (), settings: Iterable[str] = ()
+    tags: Iterable[str],
+    formats: Iterable[str] = (),
+    settings: Iterable[str] = (),
+    file_name: str = "",
 ) -> Trainer:
     """The first trainer whose evidence is among the tags, or unknown.
 
-    In the tables, formats are spelt `@name`, and options set by the run `@setting:name`. New tags
-    may change the answer, so ask again when they appear.
+    In the tables, formats are spelt `@name`, options set by the run `@setting:name`, and words of
+    the file's name, which are asked last, `@file:word`. New tags may change the answer, so ask
+    again when they appear.
     """
     known = (*(f"@{name}" for name in formats), *(f"@setting:{name}" for name in settings))
-    return _identify(frozenset(tags).union(known))
+    marks = frozenset(tags).union(known)
+    found = _identify(marks)
+    if found is UNKNOWN_TRAINER and (named := _marks_of_name(file_name)):
+        return _identify(marks | named)
+    return found
+
+
+def _marks_of_name(file_name: str) -> frozenset[str]:
+    """What a file's name says, as far as it is evidence in some table."""
+    return _file_terms().intersection(f"@file:{word}" for word in _WORD.findall(file_name.lower()))
+
+
+@cache
+def _file_terms() -> frozenset[str]:
+    proofs = (terms for table in trainer_tables().values() for terms in table.evidence)
+    return frozenset(term for terms in proofs for term in terms if term.startswith("@file:"))
 
 
 @lru_cache(maxsize=64)

@@ -277,3 +277,28 @@ def test_unsloths_banner_holds_settings(tmp_path: Path) -> None:
     expected = {"max_steps": 80, "num_train_epochs": 1, "gradient_accumulation_steps": 4}
     assert {name: config[name] for name in expected} == expected
     assert run["state"] == "finished"
+
+
+@pytest.mark.parametrize(
+    ("name", "concept"),
+    [
+        ("grpo_cap1.jsonl", "ref_kl_token"),
+        ("GRPO-seed2.jsonl", "ref_kl_token"),
+        ("ppo_cap1.jsonl", "approx_kl"),
+        ("grpodiff.jsonl", "approx_kl"),
+    ],
+)
+def test_a_script_s_file_says_what_its_kl_is(tmp_path: Path, name: str, concept: str) -> None:
+    """GRPO's objective holds the KL to the reference, and a PPO's log that of the update."""
+    rows = [{"step": n, "loss": 0.01, "reward_mean": 0.1 * n, "kl": 0.03} for n in range(1, 9)]
+    (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    assert {p.concept for p in ppo_top.points([tmp_path]) if p.tag == "kl"} == {concept}
+
+
+def test_the_name_of_a_file_is_no_evidence_against_its_tags(tmp_path: Path) -> None:
+    """`train/approx_kl` is SB3's in any file."""
+    rows = [{"time/total_timesteps": n, "rollout/ep_rew_mean": 1.5, "kl": 0.5} for n in (1, 2)]
+    (tmp_path / "grpo.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    found = {p.tag: p.concept for p in ppo_top.points([tmp_path])}
+    assert found["rollout/ep_rew_mean"] == "reward_mean"
+    assert found["kl"] != "ref_kl_token"

@@ -145,11 +145,12 @@ class SourceChain:
 
     @cached_property
     def trainer(self) -> Trainer:
-        """The trainer that wrote it, by its tags."""
+        """The trainer that wrote it, by its tags; else by the name of its file, too."""
         names = (self.full_names.get(tag, tag) for tag in self.tags)
         settings = (key for source in self.sources for key in source.config)
         plain = {key.replace("/", ".").rpartition(".")[2] for key in settings}
-        return identify(names, {source.format for source in self.sources}, plain)
+        formats = {source.format for source in self.sources}
+        return identify(names, formats, plain, PurePath(self.key).stem)
 
     @cached_property
     def rows_are_episodes(self) -> bool:
