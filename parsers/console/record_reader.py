@@ -190,11 +190,15 @@ class RecordReader:
             self._new_total = None
 
     def add_bar_values(self, bar: progress_bars.ProgressBar, text: str, followed: bool) -> None:
-        """Add the values next to a bar, unless other lines say more."""
-        found = (
-            None if self.main_process.axis else self._bar_values.read_record(bar, text, followed)
-        )
-        if found is None or found.step is None:
+        """Add the values next to a bar, unless other lines say more.
+
+        Those of a bar that counts nothing are of the epoch, say, that its name and the lines say.
+        """
+        axis = self.main_process.axis
+        if axis and (bar.total or bar.done):
+            return
+        found = self._bar_values.read_record(bar, text, followed)
+        if found is None or found.step is None or axis not in ("", found.axis):
             return
         self._settle_total()
         self._builder.add_record("", found, found.step)

@@ -27,6 +27,9 @@ _DESCRIBED_VALUE = lazy_pattern(
 _BAR_REST = lazy_pattern(r"[^\]\r\n]*+\]")
 _VALUE_AFTER_BAR = lazy_pattern(rf", ([A-Za-z_][\w/.@-]{{0,80}})=\s?({NUMBER_PATTERN})(?=[,\]])")
 _PART = lazy_pattern(r"\b(?:epoch|episode|iteration|iter|round)\W{0,3}\d", re.IGNORECASE)
+_NUMBERED_PART = lazy_pattern(r"\s*+(epoch|episode|iteration) (\d{1,9})\W*", re.IGNORECASE)
+"""`Epoch 3: : 0it [04:20, ?it/s, loss=1.33]`: Lightning counts no batches of a loader that has no
+length, and draws such a bar when the epoch is over."""
 _PART_OF_EPISODE = lazy_pattern(r"(?:\[|#)(\d{1,9})/\d{1,9}(?:\]|$)")
 _MAX_LAP = 16
 """A longer bar that is full and begins anew may be another training's."""
@@ -193,6 +196,10 @@ class BarValues:
         values = [*_values_before(bar), *values_after_bar(bar, text)]
         if not values or (bar.name, values) == self._last_values:
             return None
+        if not (bar.total or bar.done) and (part := _NUMBERED_PART.fullmatch(bar.name)):
+            seen, self._last_values = self._last_values[1], (bar.name, values)
+            is_new = values != seen  # not those of the part before, when this one begins
+            return ConsoleRecord(values, int(part[2]), part[1].lower()) if is_new else None
         if followed:
             seen, self._last_values = self._last_values[1], (bar.name, values)
             values = [each for each in values if not (_is_evaluation(each[0]) and each in seen)]

@@ -76,6 +76,27 @@ def test_a_bar_of_an_epoch_tells_the_step_and_not_the_length_of_the_training() -
     assert "max_steps" not in read.config
 
 
+@pytest.mark.parametrize("end", ["", "Epoch {}, global step {}: 'avg_ep_reward' was not in top 1"])
+def test_a_bar_that_counts_nothing_is_drawn_for_each_epoch(end: str) -> None:
+    """Lightning's, of a loader without a length, which first shows what was before.
+
+    pytorch_lightning `callbacks/progress/tqdm_progress.py` (on_train_epoch_start, get_metrics),
+    `callbacks/model_checkpoint.py` (_save_topk_checkpoint).
+    """
+    bar = "\rEpoch {}: : 0it [{:02}:10, ?it/s, loss=1.5, v_num=0, avg_ep_reward={}]"
+    rewards = ["-.0399", "0.159", "-.573", "0.555"]
+    lines = [
+        bar.format(epoch, epoch, shown) + end.format(epoch, 8 * epoch + 8) * at_end
+        for epoch, reward in enumerate(rewards)
+        for at_end, shown in ((0, rewards[max(epoch - 1, 0)]), (1, reward))
+    ]
+    read = parse_every_way(ConsoleParser, "\n".join([*lines, ""]).encode())
+    assert read.values_by_step()["avg_ep_reward"] == [
+        (epoch, float(reward)) for epoch, reward in enumerate(rewards)
+    ]
+    assert read.steps("loss") == [0, 1, 2, 3]
+
+
 ROLLOUT_BAR = (
     "Generating rollouts (train):   0%|          | 0/512 [00:00<?, ?it/s]\r"
     "Generating rollouts (train): 100%|#####| 512/512 [01:13<00:00,  6.97it/s]\n"
