@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from ppo_top.catalogue import Meaning
+from ppo_top.parsers.shared.names.metric_names import normalise, step_axis
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 MIN_START_ENTROPY = 0.3
@@ -15,7 +16,7 @@ _LENGTHS = ("ep_len", "resp_len_mean")
 _LENGTH_NAMES = ("length", "lengths")
 _SIGNS_OF_RL = {"entropy", "exploration_rate", "approx_kl", "ref_kl", "policy_loss", "value_loss"}
 """Beside one of these, `R` is no coefficient of a correlation and no recall."""
-_PLAIN_KL = lazy_pattern(r"(?i)(.*/)?(mean[ _]?|avg[ _]?)?kl([ _]mean|[ _]div)?")
+_PLAIN_KL = lazy_pattern(r"(?i)(.*/)?(mean[ _]?|avg[ _]?)?kl([ _](mean|avg|div(ergence)?))?")
 _OF_GRPO = {"reward_mean", "total_loss", "approx_kl"}
 _OF_CONTROL = {
     *("policy_loss", "value_loss", "critic_loss", "actor_loss", "entropy", "entropy_coef"),
@@ -27,6 +28,9 @@ _NAMES_OF_OTHERS = (("mean", "policy_std", "std"), ("wins", "total_loss", "losse
 """A name, and what another one beside it does not mean then."""
 
 _FRACTIONS = ("clip_fraction", "exploration_rate")
+_BARE_REWARDS = ("reward", "rewards", "return", "score")
+MIN_SINGLE_STEPS = 6
+"""So many rows in a row, each of one step of the environment: a reward there is that step's."""
 
 MIN_REPEATS = 2
 """So many rows with the number of the row before: a count of all steps would have grown."""
@@ -66,6 +70,12 @@ def counts_a_batch(values: Sequence[float]) -> bool:
     return any(1 < after < before and after == later for before, after, later in triples)
 
 
+def counts_single_steps(values: Sequence[float]) -> bool:
+    """Whether each row is one step of the environment."""
+    rises = all(after == before + 1.0 for before, after in pairwise(values))
+    return rises and len(values) >= MIN_SINGLE_STEPS
+
+
 class OpenCounts:
     """Lets counts of steps and of episodes, errors and fractions mean what their first values show.
 
@@ -92,18 +102,20 @@ class OpenCounts:
                 del found[steps]
         for steps in self._lengths(self._open_steps(found)):
             found[steps] = found[steps]._replace(concept="ep_len")
-        for tag in self._impossible(found):
+        for tag in (*self._impossible(found), *self._rewards_of_steps(found)):
             del found[tag]
 
     def are_settled(self, found: Mapping[str, Meaning]) -> bool:
         """Whether no count so far has turned out to be that of each episode, or of each batch."""
         changed = self._lengths(self._open_steps(found)) or self._counts_of_batches(found)
-        return not changed and not self._impossible(found)
+        return not (changed or self._impossible(found) or self._rewards_of_steps(found))
 
     def are_open(self, found: Mapping[str, Meaning]) -> bool:
         """Whether only values show what a count is of."""
         others = ("episode", "critic_loss", *_FRACTIONS)
         return bool(self._open_steps(found) or any(_guessed(found, name) for name in others))
+        counts = self._open_steps(found) or _guessed(found, "episode") or self._timesteps(found)
+        return bool(counts or _guessed(found, "critic_loss") or _guessed(found, "clip_fraction"))
 
     def _counts_of_batches(self, found: Mapping[str, Meaning]) -> list[str]:
         """`Episodes` that are those of each batch; `Episode` is a number, maybe out of order."""
@@ -124,6 +136,15 @@ class OpenCounts:
             for tag, scale in fractions
             if any(scale * value > 1.0 for value in self._first_values(tag))
         ]
+
+    def _rewards_of_steps(self, found: Mapping[str, Meaning]) -> list[str]:
+        """`REWARD` beside a `TIMESTEP` of each row is not that of an episode, as a mean may be."""
+        counts = map(self._first_values, self._timesteps(found))
+        rewards = _guessed(found, "reward_mean") if any(map(counts_single_steps, counts)) else ()
+        return [tag for tag in rewards if normalise(tag) in _BARE_REWARDS]
+
+    def _timesteps(self, found: Mapping[str, Meaning]) -> list[str]:
+        return [tag for tag in _guessed(found, "step") if step_axis(tag) == "timesteps"]
 
     def _lengths(self, steps: Iterable[str]) -> list[str]:
         return [

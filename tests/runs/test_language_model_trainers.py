@@ -290,7 +290,8 @@ def test_unsloths_banner_holds_settings(tmp_path: Path) -> None:
 )
 def test_a_script_s_file_says_what_its_kl_is(tmp_path: Path, name: str, concept: str) -> None:
     """GRPO's objective holds the KL to the reference, and a PPO's log that of the update."""
-    rows = [{"step": n, "loss": 0.01, "reward_mean": 0.1 * n, "kl": 0.03} for n in range(1, 9)]
+    row = {"loss": 0.01, "reward_mean": 0.4, "entropy": 1.5, "kl": 0.03}
+    rows = [{"step": step, **row} for step in range(1, 9)]
     (tmp_path / name).write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     assert {p.concept for p in ppo_top.points([tmp_path]) if p.tag == "kl"} == {concept}
 

@@ -163,13 +163,14 @@ def test_e_is_epsilon_unless_it_counts(
     [("", "ref_kl_token"), ("entropy", "approx_kl"), ("value_loss", "approx_kl"),
      ("episode_length", "approx_kl")],
 )  # fmt: skip
+@pytest.mark.parametrize("name", ["kl", "kl_divergence", "avg_kl"])
 def test_kl_beside_nothing_of_control_is_to_the_reference(
-    more: str, concept: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    more: str, name: str, concept: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A GRPO loop of one's own prints `{"loss": 0.1, "reward": 0.4, "kl": 0.02}`."""
     rows = [f"{n},0.1,0.{n},0.02,{20 + n}" for n in range(1, 9)]
-    write_table(tmp_path / "train.csv", f"step,loss,reward,kl,{more or 'seconds'}", rows)
-    assert meanings(tmp_path, capsys)["kl"] == concept
+    write_table(tmp_path / "train.csv", f"step,loss,reward,{name},{more or 'seconds'}", rows)
+    assert meanings(tmp_path, capsys)[name] == concept
 
 
 def test_a_step_of_several_rows_is_no_length(
@@ -265,3 +266,33 @@ def test_an_r_beside_what_only_rl_logs_is_the_reward(
     rows = [",".join([str(i), *[f"0.{i}"] * count]) for i in range(1, 9)]
     write_table(tmp_path / "train.csv", header, rows)
     assert meanings(tmp_path, capsys)[name] == concept
+
+
+@pytest.mark.parametrize(
+    ("steps", "name", "concept"),
+    [
+        (range(500, 530), "REWARD", None),
+        (range(500, 530), "Reward_Mean", "reward_mean"),
+        (range(500, 30_500, 1000), "REWARD", "reward_mean"),
+    ],
+    ids=["of each step", "a mean, at each step", "of some steps"],
+)
+def test_a_reward_at_every_timestep_is_not_an_episode_s(
+    steps: range,
+    name: str,
+    concept: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It would be judged as a course: the DQN that learns Flappy Bird prints 0.1 while it flies.
+
+    After yenchenlin/DeepLearningFlappyBird, `deep_q_network.py` (trainNetwork).
+    """
+    lines = [
+        f"TIMESTEP {step} / STATE observe / EPSILON 0.03 / {name} {-1 if step % 9 == 0 else 0.1}"
+        for step in steps
+    ]
+    (tmp_path / "dqn.log").write_text("\n".join([*lines, ""]))
+    found = meanings(tmp_path, capsys)
+    assert found[name] == concept
+    assert found["EPSILON"] == "exploration_rate"
