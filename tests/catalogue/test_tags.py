@@ -406,6 +406,7 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("train_R_max", "reward_max"),
         *((tag, "episode") for tag in ("Episode #", "i_episode", "Global Episode")),
         ("ep_reward_ma100", "reward_mean"),
+        ("ep_return_mean", "reward_mean"),
         ("score_last_100", "reward_mean"),
         ("100rew", "reward_mean"),
         ("mean_100ep_reward", "reward_mean"),
