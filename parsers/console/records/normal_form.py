@@ -99,6 +99,10 @@ _EPOCH_AND_STEP = lazy_pattern(
 )
 """minimind prints `Epoch:[2/3](47/9751)`, with epochs from 1; torchvision's examples
 `Epoch: [1][ 47/9751]`, with epochs from 0."""
+_EPOCH_LABEL = lazy_pattern(
+    r"^\[E(?:poch ?)?(\d{1,9}(?:/\d{1,9})?)\] [Ss]tep (\d{1,15}/\d{1,15})\b"
+)
+"""`[E2] step 400/1562 | Loss=0.95`: the steps begin anew in each epoch."""
 _SHARE_DONE = lazy_pattern(r"(?<=[\d\]]) ?\(\s{0,3}\d{1,3}(?:\.\d{1,4})?\s?%\)")
 """`Steps: 1000 (5%)`, `[10/200] (5%)`."""
 _WINDOW_BEHIND = lazy_pattern(
@@ -279,6 +283,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     *((f"{letter}=", _replacing(_GREEK, _spelt_in_latin)) for letter in "μσ"),
     ('="', _replacing(_FIELD_OF_TEXT, "")),
     ("=2", _replacing(_FIELD_OF_TEXT, "")),
+    ("tep ", _replacing(_EPOCH_LABEL, r"Epoch \1, step \2")),
     ("Epoch", _replacing(_EPOCH_AND_STEP, _steps_of_all_epochs)),
     ("", lambda text: slashed_names.spell_out(unwrap_numbers(text))),
     ("rain", _replacing(_TRAINING_LABEL, "")),

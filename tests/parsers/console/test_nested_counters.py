@@ -145,3 +145,11 @@ def test_titles_alone_are_no_training() -> None:
     assert read(*titles).points == {}
     measured = read(*(f"{title}\nreward: 1.5" for title in titles))
     assert measured.steps("reward") == list(range(1, 11))
+
+
+def test_an_epoch_in_brackets_is_the_outer_counter() -> None:
+    """What a loop over batches gives to tqdm's set_description: the last state of each epoch."""
+    line = "[E{epoch}] step 200/200 | Loss=0.9{epoch} DPO=0.4{epoch}: : 200it [02:08,  1.6it/s]"
+    found = read(*(line.format(epoch=epoch) for epoch in range(1, 6)))
+    assert found.steps("Loss") == [200, 400, 600, 800, 1000]
+    assert found.values("Epoch") == [1.0, 2.0, 3.0, 4.0, 5.0]
