@@ -113,9 +113,8 @@ class OpenCounts:
     def are_open(self, found: Mapping[str, Meaning]) -> bool:
         """Whether only values show what a count is of."""
         others = ("episode", "critic_loss", *_FRACTIONS)
-        return bool(self._open_steps(found) or any(_guessed(found, name) for name in others))
-        counts = self._open_steps(found) or _guessed(found, "episode") or self._timesteps(found)
-        return bool(counts or _guessed(found, "critic_loss") or _guessed(found, "clip_fraction"))
+        counts = self._open_steps(found) or self._timesteps(found)
+        return bool(counts or any(_guessed(found, name) for name in others))
 
     def _counts_of_batches(self, found: Mapping[str, Meaning]) -> list[str]:
         """`Episodes` that are those of each batch; `Episode` is a number, maybe out of order."""
