@@ -22,6 +22,7 @@ from ppo_top.parsers.console.records.line_templates import LineTemplate, LineTem
 from ppo_top.parsers.console.records.settings_lines import SettingsLines
 from ppo_top.parsers.console.steps.laps import lap_length
 from ppo_top.parsers.console.steps.process_steps import ProcessSteps
+from ppo_top.parsers.console.tables.nested_map import NestedMap
 from ppo_top.parsers.console.tables.ruled_table import ConsoleTable
 from ppo_top.parsers.console.tables.tune_table import TuneTable
 from ppo_top.parsers.console.tables.wandb_summary import WandbSummary
@@ -46,6 +47,7 @@ class ProcessStream(ProcessSteps):
         self.templates = LineTemplates()
         self.dict_reader = DictReader()
         self._ray_result = ray_results.RayResult()
+        self._nested_map = NestedMap()
         self._tune_table = TuneTable()
         self._di_engine = DiEngineLog()
         self._run_summary = WandbSummary()
@@ -127,6 +129,9 @@ class ProcessStream(ProcessSteps):
         """The record of some program's own lines; empty if a line is its and completes none."""
         if (found := self._di_engine.read_line(text)) is not None:
             return found
+        leaf = self._nested_map.read_line(text, may_begin=self.is_below_heading)
+        if leaf is not None:
+            return leaf
         if not self._has_records and self._run_summary.read_line(text):
             return ()
         if self._run_summary.is_open:
@@ -141,6 +146,11 @@ class ProcessStream(ProcessSteps):
     def _parse_dict(self, text: str) -> ConsoleRecord | None:
         known = self.dict_reader.parse_line(text.encode("ascii")) if text.isascii() else None
         return ConsoleRecord(list(zip(*known, strict=True))) if known else dict_record(text)
+
+    @property
+    def is_in_result(self) -> bool:
+        """Whether the last line belongs to a result of Ray's, which is a record in the end."""
+        return self._ray_result.is_open
 
     @property
     def awaits_steps(self) -> bool:
@@ -175,6 +185,7 @@ class ProcessStream(ProcessSteps):
         """Whether no block, evaluation or wrapped record is open: a line stands for itself."""
         inside = self._in_block or self._ray_result.is_open or self.table.is_open
         inside = inside or self.joined_lines.is_open or self._evaluation.is_open
+        inside = inside or self._nested_map.is_open
         return not (inside or self._settings.is_open)
 
     def note_table(self, step: int) -> None:

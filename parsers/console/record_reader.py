@@ -16,8 +16,10 @@ from ppo_top.parsers.console.records import dicts, trainer_lines
 from ppo_top.parsers.console.steps import progress_bars
 from ppo_top.parsers.console.steps.bar_steps import BarSteps, is_evaluation
 from ppo_top.parsers.console.tables import ruled_table
+from ppo_top.parsers.console.tables.metrics_panel import MetricsPanel
 from ppo_top.parsers.console.tables.population_table import PopulationTable
 from ppo_top.parsers.console.tables.puffer_dashboard import PufferDashboard
+from ppo_top.parsers.console.tables.rlinf_table import RlinfTable
 from ppo_top.parsers.console.trainings import TRIAL
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
@@ -49,7 +51,7 @@ class RecordReader:
         self._heads_dicts = False
         """Whether a line above a dictionary says the step, so that the bar counts what is in it."""
         self._pair_lists = trainer_lines.PairLists()
-        self._frames = (PopulationTable(), PufferDashboard())
+        self._frames = (PopulationTable(), PufferDashboard(), MetricsPanel(), RlinfTable())
         self._first_trial = ""
 
     @property
@@ -112,7 +114,7 @@ class RecordReader:
             if name == "":
                 self.bar_steps.note_text()
             self._builder.read_text(text, name)
-        self.unread.add_line(text, is_read=found is not None)
+        self.unread.add_line(text, is_read=found is not None or process.is_in_result)
         ended = process.end_detector.read_line(text, found is not None)
         if ended is not None:
             self._add_waiting()  # printed before it: no sign that the run goes on

@@ -144,6 +144,8 @@ FINGERPRINTS = [
     ("tinker-cookbook", "", ["env/all/reward/total", "optim/lr", "optim/entropy"]),
     ("tinker-cookbook", "DPO", ["dpo_loss", "accuracy", "margin", "chosen_reward"]),
     ("spinning-up", "PPO", ["AverageEpRet", "ClipFrac"]),
+    ("rlinf", "", ["env/success_once", "train/actor/policy_loss", "train/actor/approx_kl"]),
+    ("rlinf", "PPO", ["env/success_once", "train/actor/policy_loss", "train/critic/value_loss"]),
     ("torchrl", "PPO", ["train/loss_objective", "train/kl_approx"]),
     ("torchrl-trainer", "PPO", ["r_training", "loss_objective", "loss_critic", "clip_fraction"]),
     ("torchrl-trainer", "SAC", ["r_training", "loss_actor", "loss_qvalue", "loss_alpha"]),

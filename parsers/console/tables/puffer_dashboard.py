@@ -1,7 +1,7 @@
 """PufferLib's dashboard, drawn again and again: a summary, losses and the statistics of episodes.
 
 Its tables have no borders between them (`pufferlib/pufferl.py`: print_dashboard). A frame makes one
-record, whose names are those that PufferLib gives to trackers; one at the same step says no more.
+record, whose names are those that PufferLib gives to trackers; one of the same epoch says no more.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.text.number_text import parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
-_TITLE = lazy_pattern(r"│\s+PufferLib \d")
-_SUMMARY = lazy_pattern(r"│\s+(Steps|SPS|Epoch)\s{2,}(\d[\d.]{0,18})([KMBT]?)\s")
+_TITLE = lazy_pattern(r"│\s+(?:🐡 )?PufferLib \d")
+_SUMMARY = lazy_pattern(r"│\s+(?:Agent )?(Steps|SPS|Epoch)\s{2,}(\d[\d.]{0,18})([KMBTkmbt]?)\s")
 _LOSS = lazy_pattern(r"\s(\S{1,64})\s{2,}(-?\d{1,30}\.\d{3}|-?nan|-?inf)\s+│")
 _STATISTIC = lazy_pattern(r"\s(\S{1,64})\s{2,}(-?\d{1,30}\.\d{3}|-?nan|-?inf)(?=\s)")
 _UNITS = {"": 1.0, "K": 1e3, "M": 1e6, "B": 1e9, "T": 1e12}
@@ -27,7 +27,8 @@ class PufferDashboard:
         """How many rows of a frame were read; 0 outside of frames."""
         self._in_statistics = False
         self._step: int | None = None
-        self._last_step: int | None = None
+        self._last: tuple[int | None, float | None] = (None, None)
+        """The step, rounded as it is printed, and the epoch of the frame before."""
         self._values: list[tuple[str, float]] = []
 
     def read_line(self, text: str) -> bool:
@@ -49,9 +50,10 @@ class PufferDashboard:
             return None
         step, values = self._step, self._values
         self._rows, self._values = 0, []
-        if not values or step is None or step == self._last_step:
+        place = step, dict(values).get(_NAMES["Epoch"])
+        if not values or step is None or place == self._last:
             return None
-        self._last_step = step
+        self._last = place
         return ConsoleRecord(values, step, "step")
 
     def _read_row(self, text: str) -> None:
@@ -68,7 +70,7 @@ class PufferDashboard:
         number = parse_number(found[2]) if found is not None else None
         if found is None or number is None:
             return
-        value = number * _UNITS[found[3]]
+        value = number * _UNITS[found[3].upper()]
         if found[1] == "Steps":
             self._step = round(value)
         else:

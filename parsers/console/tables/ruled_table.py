@@ -15,6 +15,7 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _RULE_STARTS = frozenset("-+─━═┌├└┏┣┡┢┗╔╠╚╭╰╒╞╘╓╟╙")
 _RULE = lazy_pattern(r"[-+=─-╿|]{10,}|-{4,}  -{2,}")
+_INNER_RULES = frozenset("├┣╠╞╟")
 _GAP = "  "
 _TABLE_ROW = lazy_pattern(r"[|│┃║]([^|│┃║]*)[|│┃║]([^|│┃║]*)[|│┃║]")
 _COLUMNS = lazy_pattern(r"(\S{1,200}(?: \S{1,200}){0,9}) {2,200}(\S{1,40})")
@@ -128,6 +129,8 @@ class ConsoleTable:
 
         `is_titled`: the line above the table says a step and nothing else.
         """
+        if self._values and text[0] in _INNER_RULES:
+            return None  # between two rows
         closes = bool(self._values)
         record = self.pop_record(is_titled=is_titled)
         self.is_open, self._is_boxed = not closes, text[0] != "-"

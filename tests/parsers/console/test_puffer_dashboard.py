@@ -83,6 +83,18 @@ def test_a_frame_at_the_same_step_says_no_more() -> None:
     assert read.values_by_step()["environment/episode_return"] == [(20_500, 21.5), (40_500, 22.5)]
 
 
+def test_the_dashboard_of_1_0() -> None:
+    """`clean_pufferl.py` rounds the steps so that several epochs may have the same."""
+    frames = [made_up(1, 21.5), made_up(1, 30.25).replace(" 72 ", " 73 ")]
+    older = {"PufferLib 3.0  🐡 ": "🐡 PufferLib 1.0.0", "Steps      ": "Agent Steps", "K ": "k "}
+    text = "".join(frames)
+    for new, old in older.items():
+        text = text.replace(new, old)
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.values_by_step()["environment/episode_return"] == [(20_500, 21.5), (20_500, 30.25)]
+    assert read.values("SPS") == [13_300.0, 13_300.0]
+
+
 def test_before_the_first_update_there_is_nothing_to_read() -> None:
     """And what follows a frame is read as ever."""
     text = frame("0", {}, {}) + "Epoch 3 | reward 5.5 | loss 0.25\n"

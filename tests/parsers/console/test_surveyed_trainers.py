@@ -1,0 +1,155 @@
+"""What trainers print in the course of a training: several records, and what stands between them.
+
+Made up after the sources: EasyR1 `verl/utils/logger/logger.py` and `verl/trainer/ray_trainer.py`,
+open-instruct `open_instruct/model_utils.py`, ROLL
+`roll/pipeline/base_pipeline.py`, TinyZero `verl/utils/logger/aggregate_logger.py`, prime-rl
+`src/prime_rl/orchestrator/orchestrator.py`, garage's dowel `dowel/simple_outputs.py`, Keras-RL
+`rl/callbacks.py`, Dopamine `dopamine/discrete_domains/run_experiment.py`, the old Baselines
+`baselines/run.py`, FinRL `finrl/agents/stablebaselines3/models.py` and
+`finrl/meta/env_stock_trading/env_stocktrading.py`, Spinning Up `spinup/utils/logx.py`, Acme
+`acme/utils/loggers/terminal.py` with `acme/jax/experiments/run_experiment.py`, RLinf
+`rlinf/utils/metric_utils.py`, habitat-baselines `habitat_baselines/rl/ppo/ppo_trainer.py`,
+ml-logger `ml_logger/helpers/print_utils.py`, nano-aha-moment `nano_r1_script.py`, AReaL 0.3
+`realhf/system/master_worker.py` and `realhf/system/model_function_call.py`, and what Ray's course
+on RLlib prints of `trainer.train()`.
+"""
+
+from __future__ import annotations
+
+import io
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+
+from ppo_top import catalogue
+from ppo_top.catalogue.tags import meaning
+from ppo_top.parsers.console.parser import ConsoleParser
+from tests.support.parser_harness import ParserOutput, parse_every_way
+
+ABSL = "I0102 10:03:04.123456 140123 run_experiment.py:587] "
+
+
+def read(text: str) -> ParserOutput:
+    """Read lines in every way."""
+    return parse_every_way(ConsoleParser, text.encode() + b"\n")
+
+
+def concepts(got: ParserOutput) -> dict[str, str]:
+    """What the tags mean, to the trainer that has them."""
+    trainer = catalogue.identify(got.points)
+    known = {tag: meaning(trainer, tag) for tag in got.points}
+    return {tag: each.concept for tag, each in known.items() if each is not None}
+
+
+def test_easyr1_prints_groups_of_names() -> None:
+    """A name is the path to it: the time of the rewards is no reward, that of a step no step."""
+    update = """Step {n}
+actor:
+  lr: 1.0e-06
+  pg_clipfrac_higher: 0.003
+  pg_loss: 0.01
+  ppo_kl: -0.0
+critic:
+  rewards:
+    mean: 0.1
+  score:
+    max: 1.0
+    mean: 0.{n}
+response_length:
+  clip_ratio: 0.01
+timing_s:
+  reward: 2.0
+  step: 61.2
+val:
+  reward_score: 0.4
+
+"""
+    bar = "Running step:  2%|▏         | {n}/40 [01:00<39:00, 61.2s/it]"
+    got = read("".join(f"{bar}\r{update}".format(n=number) for number in (1, 2, 3)))
+    assert got.values_by_step()["critic/score/mean"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
+    assert got.values_by_step()["timing_s/step"] == [(1, 61.2), (2, 61.2), (3, 61.2)]
+    assert not got.points.keys() & {"reward", "step", "mean", "lr"}
+    assert catalogue.identify(got.points).id == "verl"
+    expected = {"actor/lr": "lr", "critic/score/mean": "reward_mean"}
+    expected |= {"actor/pg_clipfrac_higher": "clip_fraction"}
+    expected |= {"val/reward_score": "eval_reward_mean"}
+    assert expected.items() <= concepts(got).items()
+
+
+def test_groups_end_where_other_text_follows() -> None:
+    """A line of its own below them is read as ever."""
+    got = read("Step 1\ncritic:\n  score: 0.5\nSaved.\n  loss: 0.25\nStep 2\nloss: 0.125\n")
+    assert got.values_by_step()["critic/score"] == [(1, 0.5)]
+    assert got.values_by_step()["loss"] == [(1, 0.25), (2, 0.125)]
+
+
+def open_instruct_panel(step: int, width: int) -> str:
+    """The panel of a step, as rich breaks it into lines."""
+    rows = {
+        "loss": f"policy_avg: 0.01 | kl_avg: 0.00e+00 | total_avg: 0.{step}",
+        "other": f"episode: {512 * step} | global_step: {512 * step} | training_step: {step} | "
+        f"scores: {step}.50 | packed_ratio: 0.40",
+        "policy": "clipfrac_avg: 0.02",
+        "val": "sequence_lengths: 800.00 | stop_rate: 0.95 | ratio: 1.00",
+    }
+    table = Table(show_header=False, box=None)
+    table.add_column("Category", style="cyan")
+    table.add_column("Values", style="magenta")
+    for name, text in rows.items():
+        table.add_row(name, text)
+    printed = io.StringIO()
+    Console(file=printed, width=width).print(Panel(table, title="Metrics", expand=False))
+    return printed.getvalue()
+
+
+def test_open_instruct_prints_a_panel_with_a_row_for_each_group() -> None:
+    """Rows are as long as it takes; the step is that of the training, not of its episodes."""
+    for width in (60, 80, 160):
+        got = read("".join(open_instruct_panel(step, width) for step in (1, 2, 3)))
+        assert got.values_by_step()["scores"] == [(1, 1.5), (2, 2.5), (3, 3.5)]
+        assert got.values_by_step()["loss/total_avg"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
+        assert got.steps("loss/policy_avg") == got.steps("policy/clipfrac_avg") == [1, 2, 3]
+        assert concepts(got)["val/sequence_lengths"] == "resp_len_mean"
+
+
+def test_rlinf_prints_a_table_of_sections() -> None:
+    """Its names are those of the trackers: the time of a step is no step."""
+    width = 118
+
+    def section(title: str, *cells: str) -> str:
+        rows = (cells[at : at + 3] for at in range(0, len(cells), 3))
+        lines = ("│".join(f"{cell:<38}" for cell in (*row, "", "")[:3]) for row in rows)
+        return f"├{f' {title} ':─^{width}}┤\n" + "".join(f"│{line}│\n" for line in lines)
+
+    def table(step: int) -> str:
+        line = f"│ Global Step: {step:4d}/1000 │ Progress: {'░' * 40} │ {step / 10:5.1f}%"
+        text = f"╭{'─' * width}╮\n{section('Metric Table')}{line:<{width}} │\n"
+        text += section("Time", "step=61.200", "sync_weights=2.100")
+        text += section("Environment", f"return=0.{step}00", "reward=0.0010", "success_once=0.250")
+        text += section("Training/Actor", "actor/approx_kl=0.0010", "actor/policy_loss=-1.20e-04")
+        return f"{text}│{' ' * width}│\n╰{'─' * width}╯\n\n"
+
+    got = read("".join(map(table, (1, 2, 3))))
+    assert got.values_by_step()["env/return"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
+    assert got.values_by_step()["time/step"] == [(1, 61.2), (2, 61.2), (3, 61.2)]
+    assert got.values("train/actor/policy_loss") == [-1.2e-4] * 3
+    assert got.config == {"max_steps": 1000}
+    assert catalogue.identify(got.points).id == "rlinf"
+    assert concepts(got)["env/return"] == "reward_mean"
+
+
+def test_rules_between_the_rows_of_a_box_end_no_table() -> None:
+    """ml-logger draws them (walk-these-ways)."""
+    text = ""
+    for number in (1, 2, 3):
+        rows = {"mean value loss/mean": f"0.{number}5", "timesteps": f"{number}000"}
+        lines = [f"│{name:^24}│{value:^20}│\n" for name, value in rows.items()]
+        inner = f"├{'─' * 24}┼{'─' * 20}┤\n"
+        text += f"╒{'═' * 24}╤{'═' * 20}╕\n{inner.join(lines)}╘{'═' * 24}╧{'═' * 20}╛\n"
+    got = read(text)
+    assert got.values_by_step()["mean value loss/mean"] == [
+        (1000, 0.15),
+        (2000, 0.25),
+        (3000, 0.35),
+    ]
