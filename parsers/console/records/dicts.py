@@ -115,10 +115,16 @@ def _unwrapped(text: str, items: Sequence[DictItem] | None) -> Sequence[DictItem
 def _is_configuration(items: Sequence[DictItem], values: Mapping[str, float]) -> bool:
     """Whether this is what is set, and no result: by several names that nothing is logged under.
 
+    Or by names of settings alone, as FinRL prints the arguments of its models.
+
     What verl pretty-prints before it trains is a tree without a step, with several common settings
     and fewer numbers than words, yes or no, and what is unset.
     """
-    if sum(is_never_measured(item.key) for item in items) >= _FEWEST_SETTINGS:
+    never_measured = [is_never_measured(item.key) for item in items]
+    is_all_set = len(items) >= _FEWEST_SETTINGS and all(
+        is_setting(item.key) or never for item, never in zip(items, never_measured, strict=True)
+    )
+    if is_all_set or sum(never_measured) >= _FEWEST_SETTINGS:
         return True
     numbers = [item.key for item in items if type(item.value) is float]
     if 2 * len(numbers) >= len(items) or not any("/" in key for key in numbers):
@@ -161,8 +167,8 @@ def _may_have_step(keys: Collection[str]) -> bool:
 
 
 def _is_global_step(key: str) -> bool:
-    """Whether a key is a name for it in a group: `system/global_step`, `training/global_step`."""
-    return key.endswith("/global_step")
+    """Whether a key is a name for it in a group: `training/global_step`, `system/step` (ROLL)."""
+    return key.endswith("/global_step") or key == "system/step"
 
 
 def steps_ahead_of_bar(tags: Sequence[str]) -> int:

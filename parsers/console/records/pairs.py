@@ -156,12 +156,19 @@ def _clean_name(key: str) -> str:
     return name
 
 
+_PARTS = frozenset({"micro", "mini", "inner", "sub"})
+"""What a counter of parts of a step begins with."""
+
+
 def axis_of(pair: Pair) -> str | None:
     """What a step counts: `GRPO step 10/500` is one too, since it says how many there will be.
 
-    So are `T = 100 / 5000` and `Episodes: 12/500`.
+    So are `T = 100 / 5000` and `Episodes: 12/500`; `Micro Step 3/8` is a part of one.
     """
-    name = pair.key if pair.total is None else pair.key.rpartition(" ")[2]
+    before, _, last = pair.key.rpartition(" ")
+    if before.lower() in _PARTS:
+        return None
+    name = pair.key if pair.total is None else last
     if pair.total is not None and pair.key.lower() == "t":
         return "timesteps"
     if pair.total is not None and metric_names.counts_episodes(pair.key):

@@ -55,6 +55,8 @@ class ProcessSteps:
         self._steps_by_axis: Counter[str] = Counter()
         self._headings_only = True
         self._steps_are_stray = False
+        self._names_coarser = False
+        """Whether a record has said a coarser step as well: `update: 10  frames: 10240`."""
         self._kinds_below_headings: set[tuple[str, ...]] = set()
         self._kinds_here: set[tuple[str, ...]] = set()
         self.is_below_heading = False
@@ -67,8 +69,9 @@ class ProcessSteps:
 
         `may_begin`: it may be the first of another training, as something else says.
         """
-        if self._steps_by_axis["table"] and _is_of_tables(found):
-            found = found._replace(step=None)
+        if self._steps_by_axis["table"]:
+            is_behind = self._is_behind_table(found) and not may_begin
+            found = found._replace(step=None) if is_behind or _is_of_tables(found) else found
         if not self._is_lone_episode(found):
             found = self._begin_laps(found) if may_begin else self._laps.counts_on(found)
         self._has_records = True
@@ -85,6 +88,7 @@ class ProcessSteps:
             return GivenStep(self.step, counted=self._steps_are_stray)
         self._steps_by_axis[found.axis] += 1
         self._headings_only = self._headings_only and found.is_heading
+        self._names_coarser = self._names_coarser or self._names_coarser_step(found)
         self._kinds_here.clear()
         is_ordered = found.axis == "episode" and not found.says_training  # each has its own order
         order = self._episode_order
@@ -92,6 +96,11 @@ class ProcessSteps:
         self.step, self.axis = step, found.axis
         self._trains_by_steps |= not found.is_evaluation
         return GivenStep(step)
+
+    def _is_behind_table(self, found: ConsoleRecord) -> bool:
+        """Whether a line counts epochs where a table counts more than those: `epoch #3 | Saved`."""
+        is_row = found.axis in ("iteration", "epoch", "episode")
+        return is_row and self.axis == "table" and (found.step or 0) < (self.step or 0)
 
     def _is_lone_episode(self, found: ConsoleRecord) -> bool:
         """Whether nothing but episodes is counted: those of another training begin anew."""
@@ -122,7 +131,7 @@ class ProcessSteps:
         if len(self._kinds_below_headings) < _MAX_KINDS:
             self._kinds_below_headings.add(kind)
         is_only_kind = self._headings_only and self._kinds_below_headings == {kind}
-        is_only_kind = is_only_kind and not self._nested.are_nested
+        is_only_kind = is_only_kind and not self._nested.are_nested and self.axis != "iteration"
         counts_records = self.step <= _MOST_STEPS_A_RECORD * max(1, self._record_count)
         is_only_kind = is_only_kind and counts_records
         if self._steps_are_stray or (kind in self._kinds_here and is_only_kind):
@@ -184,7 +193,8 @@ class ProcessSteps:
         is_sure = self._steps_by_axis[self.axis] >= _SURE_OF_AXIS
         if is_sure and not may_begin and self._has_fewer_parts(found):
             return True
-        return self._has_coarser_step(found) and (is_sure or found.is_heading)
+        is_behind = self._names_coarser and (found.step or 0) < (self.step or 0)
+        return self._has_coarser_step(found) and (is_sure or is_behind or found.is_heading)
 
     def _has_fewer_parts(self, found: ConsoleRecord) -> bool:
         """Whether a step counts parts of what is counted, but fewer of them: those of one only.
@@ -209,6 +219,11 @@ class ProcessSteps:
     def _has_coarser_step(self, found: ConsoleRecord) -> bool:
         """Whether a step counts something coarser than the known one (epochs, say, not steps)."""
         return self._is_coarser(found.axis, self.axis)
+
+    def _names_coarser_step(self, found: ConsoleRecord) -> bool:
+        """Whether a record says a coarser step beside its own."""
+        axes = (metric_names.step_axis(tag) for tag, _ in found.values)
+        return any(axis is not None and self._is_coarser(axis, found.axis) for axis in axes)
 
     @staticmethod
     def _is_coarser(axis: str, other: str) -> bool:

@@ -71,6 +71,8 @@ _STEP_WORDS = {
     "envsteps": "timesteps",
     "envstep": "timesteps",
     "totalenvsteps": "timesteps",
+    "actorsteps": "timesteps",
+    "trainsteps": "timesteps",
     "samplesteps": "timesteps",
     "totalenvinteracts": "timesteps",
     "totalenvinteractions": "timesteps",
@@ -142,6 +144,7 @@ _EPISODE_COUNTS = _word_set("episodes actorepisodes")
 _NEVER_MEASURED = _word_set(
     "gamma discountfactor gaelambda maxgradnorm nepochs updateepochs batchsize minibatchsize"
     " numminibatches numenvs nenvs buffersize memorysize replaybuffersize hiddensize hiddendim"
+    " learningstarts trainfreq explorationfraction stepsperepoch maxeplen savefreq"
 )
 
 TOTAL_SETTINGS = {
@@ -156,6 +159,7 @@ TOTAL_SETTINGS = {
 _SETTING_NAMES = _word_set(
     """
     learningrate lr gamma gaelambda lam cliprange clipcoef clipeps epsilon nepochs updateepochs
+    totaltrainingsteps
     batchsize minibatchsize nsteps numsteps numenvs nenvs seed entcoef vfcoef maxgradnorm targetkl
     beta klcoef numiterations totaltimesteps totaliterations maxsteps numminibatches hiddensize
     clipratio discountfactor numepisodes maxepisodes numberoftrainingepisodes

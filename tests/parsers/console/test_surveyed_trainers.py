@@ -113,6 +113,92 @@ def test_open_instruct_prints_a_panel_with_a_row_for_each_group() -> None:
         assert concepts(got)["val/sequence_lengths"] == "resp_len_mean"
 
 
+def test_roll_says_its_step_in_the_group_of_the_system() -> None:
+    """`do_checkpoint` adds it to the metrics of agentic training."""
+    record = '{{"critic/score/mean": 0.{n}, "actor/lr": 1e-06, "system/step": {n}}}\n'
+    got = read("".join(record.format(n=number) for number in (1, 2, 3)))
+    assert got.values_by_step()["critic/score/mean"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
+
+
+def test_verl_says_how_many_steps_there_will_be() -> None:
+    """And, in TinyZero's version, the scores of its tests by data set."""
+    got = read(
+        "Total training steps: 19200\n"
+        "step:0 - val/test_score/openai/gsm8k:0.012\n"
+        "step:1 - critic/score/mean:0.100 - actor/ppo_kl:0.000 - critic/kl:0.001"
+    )
+    assert got.config == {"Total training steps": 19200.0}
+    expected = {"val/test_score/openai/gsm8k": "eval_reward_mean", "critic/kl": "ref_kl_token"}
+    assert expected.items() <= concepts(got).items()
+
+
+def test_epochs_between_tables_of_steps_are_no_steps() -> None:
+    """garage's lines begin with the epoch, also when that is far behind the tables' steps."""
+    text = ""
+    for epoch in range(20):
+        head = f"2026-01-02 10:03:{epoch:02} | [trpo_cartpole] epoch #{epoch} | "
+        text += f"{head}Obtaining samples...\n{head}Saved\n{head}EpochTime 2.10 s\n"
+        text += f"---------------  ------\nAverageReturn    {20 + epoch}\nEntropy          1.4\n"
+        text += f"TotalEnvSteps    {4000 * (epoch + 1)}\n---------------  ------\n"
+    got = read(text)
+    assert got.steps("AverageReturn") == [4000 * epoch for epoch in range(1, 21)]
+    assert got.steps("epoch") == sorted(got.steps("epoch"))
+
+
+def test_episodes_within_an_iteration_are_not_counted_as_iterations() -> None:
+    """Dopamine draws a line of each over the one before."""
+    text = ""
+    for number in range(3):
+        text += f"{ABSL}Starting iteration {number}\n"
+        for steps in (5000, 10000, 15000):
+            text += f"Steps executed: {steps} Episode length: 1200 Return: -{steps}.0\r"
+        text += f"{ABSL}Average undiscounted return per training episode: -1{number}.50\n"
+    got = read(text)
+    tag = "Average undiscounted return per training episode"
+    assert got.values_by_step()[tag] == [(0, -10.5), (1, -11.5), (2, -12.5)]
+
+
+def test_printed_arguments_are_settings() -> None:
+    """Baselines prints those of its algorithm, Spinning Up all of its own."""
+    arguments = (
+        "{'network': 'conv_only', 'lr': 0.0001, 'buffer_size': 10000, 'gamma': 0.99, "
+        "'exploration_fraction': 0.1, 'train_freq': 4, 'learning_starts': 10000, 'dueling': True}"
+    )
+    got = read(f"Training deepq on atari:PongNoFrameskip-v4 with arguments \n{arguments}")
+    assert not got.points
+    assert got.config["learning_starts"] == 10000.0
+    saved = '{\n    "clip_ratio":\t0.2,\n    "env_fn":\t"<function>",\n    "gamma":\t0.99,\n'
+    saved += '    "max_ep_len":\t1000,\n    "steps_per_epoch":\t4000,\n    "target_kl":\t0.01\n}'
+    got = read(f"Saving config:\n\n{saved}")
+    assert not got.points
+    assert got.config["clip_ratio"] == 0.2
+
+
+def test_finrl_prints_episodes_between_the_tables_of_its_trainer() -> None:
+    """Those are few beside the steps of the tables; the arguments of the model stand above."""
+    arguments = (
+        "{'n_steps': 2048, 'ent_coef': 0.01, 'learning_rate': 0.00025, 'batch_size': 128}\n"
+        "Using cpu device\n"
+    )
+    text = ""
+    for number in (1, 2, 3):
+        rows = {"time/": "", "   total_timesteps": f"{2048 * number}", "train/": ""}
+        rows["   value_loss"] = f"{number}2.1"
+        cells = "".join(f"| {name:<18} | {value:<6} |\n" for name, value in rows.items())
+        text += f"{'-' * 31}\n{cells}{'-' * 31}\n"
+        text += f"day: 2892, episode: {number}\nbegin_total_asset: 1000000.00\n"
+        text += f"total_reward: {number}000.25\nSharpe: 0.5\n=================================\n"
+    got = read(arguments + text)
+    assert got.values_by_step()["total_reward"] == [
+        (2048, 1000.25),
+        (4096, 2000.25),
+        (6144, 3000.25),
+    ]
+    assert got.steps("train/value_loss") == [2048, 4096, 6144]
+    assert (got.config["n_steps"], got.config["batch_size"]) == (2048.0, 128.0)
+    assert "n_steps" not in got.points
+
+
 def test_rlinf_prints_a_table_of_sections() -> None:
     """Its names are those of the trackers: the time of a step is no step."""
     width = 118
@@ -137,6 +223,47 @@ def test_rlinf_prints_a_table_of_sections() -> None:
     assert got.config == {"max_steps": 1000}
     assert catalogue.identify(got.points).id == "rlinf"
     assert concepts(got)["env/return"] == "reward_mean"
+
+
+def test_a_record_may_hold_the_training_and_its_evaluation() -> None:
+    """nano-aha-moment prints both below the line that its evaluation begins."""
+    text = ""
+    for number in (1, 2, 3):
+        text += f"2026-01-02 10:03:04 - INFO - Iteration {number}/1000\n"
+        text += "2026-01-02 10:03:04 - INFO - Evaluating on eval set...\n"
+        values = {"train/rewards": number / 4, "eval/rewards": number / 8}
+        text += f"2026-01-02 10:03:09 - INFO - KEY METRICS: {values}\n"
+    got = read(text).values_by_step()
+    assert got["train/rewards"] == [(1, 0.25), (2, 0.5), (3, 0.75)]
+    assert got["eval/rewards"] == [(1, 0.125), (2, 0.25), (3, 0.375)]
+    assert "eval/train/rewards" not in got
+
+
+def test_micro_steps_are_parts_of_a_step() -> None:
+    """prime-rl prints them where it is asked for more than it says otherwise."""
+    text = ""
+    for step in range(3):
+        for part in range(32):
+            text += f"12:00:01   DEBUG Micro Step {part}/32 | Loss: 0.25 | Entropy: 0.5\n" * (
+                step > 0
+            )
+        text += f"12:00:02 SUCCESS Step {step} | Time: 8.15s | Loss: 0.{step}5 | Entropy: 0.5\n"
+    got = read(text)
+    assert got.config == {}
+    assert got.steps("Time") == [0, 1, 2]
+    assert got.steps("Loss") == sorted(got.steps("Loss"))
+
+
+def test_updates_whose_frames_are_told_are_no_steps() -> None:
+    """habitat-baselines prints the speed at an update before the frames that it stands at."""
+    text = ""
+    for number in (10, 20, 30):
+        text += f"update: {number}\tfps: 312.125\t\n"
+        text += f"update: {number}\tenv-time: 5.000s\tpth-time: 3.000s\tframes: {1024 * number}\n"
+        text += f"Average window size: 50  reward: {number}.125  spl: 0.001  success: 0.250\n"
+    got = read(text)
+    assert got.values_by_step()["reward"] == [(10240, 10.125), (20480, 20.125), (30720, 30.125)]
+    assert got.steps("fps") == [10, 10240, 20480]
 
 
 def test_rules_between_the_rows_of_a_box_end_no_table() -> None:
