@@ -70,8 +70,13 @@ _CONTAINER = lazy_pattern(
 _TUPLE_ITEM = rf"'[^'\\]*+(?:\\t[^'\\]*+)*+'|{NUMBER_PATTERN}"
 _FIRST_WORD = lazy_pattern(r"[A-Za-z_]\w{0,40}[=:, |]{1,2}(?=[ \w.+-])")
 _MAX_PREFIXES = 8
-_LINE_NUMBER = lazy_pattern(r"\s{0,6}(\d{1,6})(\.?)(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)")
-"""Of an editor or a web page; with a dot that of an item in a Markdown list."""
+_LINE_NUMBER = lazy_pattern(
+    r"\s{0,6}(\d{1,6})(\.?)(?:\s{0,2}[|│]\s?|[ \t]{1,4})(?=\S)"
+    r"(?!episodes |reward {1,8}\S{1,20}/)"
+)
+"""Of an editor or a web page; with a dot that of an item in a Markdown list.
+
+`9 episodes - ...` (Keras-RL) and `9 reward 1.0/2.0/3.0 ...` (RLlib's course) count themselves."""
 _ARRAY_ITEM = r"array\([^()]{1,400}\)"
 _PRINTED_TUPLE = lazy_pattern(
     rf"\((?:{_TUPLE_ITEM}), (?:(?:{_TUPLE_ITEM}|{_ARRAY_ITEM}), ){{0,40}}"

@@ -10,7 +10,10 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 
 class TrainerLine(NamedTuple):
-    """`hint` must be in the line; group `step` or `at_episode` is the step, `tags` names others."""
+    """`hint` must be in the line; group `step`, or `at_` and what it counts, is the step.
+
+    `tags` names others; a name may hold another group's text: `eval/{env}/Reward`.
+    """
 
     hint: str
     pattern: re.Pattern[str]
@@ -124,6 +127,28 @@ TRAINER_LINES = (
         {"reward": "critic/average_step_rewards"},
     ),
     TrainerLine(
+        " reward ",
+        lazy_pattern(
+            rf"^\s*(?P<at_iteration>\d{{1,9}}) reward +(?P<min>{_NUMBER})/ *(?P<mean>{_NUMBER})"
+            rf"/ *(?P<max>{_NUMBER}) len +(?P<length>{_NUMBER})(?: saved \S{{1,200}})?$"
+        ),
+        {
+            "min": "episode_reward_min",
+            "mean": "episode_reward_mean",
+            "max": "episode_reward_max",
+            "length": "episode_len_mean",
+        },
+    ),
+    TrainerLine(
+        "Evaluated ",
+        lazy_pattern(
+            r"^Evaluated (?P<env>\S{1,80}) (?:\(Step (?P<at_step>\d{1,15})\) \| "
+            rf"(?:[^|]{{1,40}} \| ){{0,3}}Reward (?P<reward>{_NUMBER}) \|"
+            rf"|in [\d.]{{1,12}}s \(Avg@\d{{1,4}}=(?P<mean>{_NUMBER}))"
+        ),
+        {"reward": "eval/{env}/Reward", "mean": "eval/{env}/Reward"},
+    ),
+    TrainerLine(
         "eval win rate is ",
         lazy_pattern(rf"^eval win rate is (?P<rate>{_NUMBER})\.?$"),
         {"rate": "eval_win_rate"},
@@ -177,6 +202,13 @@ TRAINER_LINES = (
         {},
     ),
     TrainerLine(
+        "The next step is epoch ",
+        lazy_pattern(
+            r"The next step is epoch \d+/\d+ step \d+/\d+ \(global step (?P<at_iteration>\d+)\)\."
+        ),
+        {},
+    ),
+    TrainerLine(
         " - METRICS STEP ",
         lazy_pattern(r"=== \[[^\]]{1,80}\] - METRICS STEP (?P<step>\d{1,15}) ==="),
         {},
@@ -224,5 +256,5 @@ TRAINER_LINES = (
     ),
 )
 """SB3, Sample Factory, Tianshou, ML-Agents (with a time since 0.9), on-policy (MAPPO), SheepRL,
-AReaL, torchforge, HARL, Brax, Keras-RL, DI-engine's middleware, PFRL, ElegantRL (whose steps have
-three digits)."""
+AReaL, torchforge, HARL, RLlib's course, prime-rl, Brax, Keras-RL, DI-engine's middleware, PFRL,
+ElegantRL (whose steps have three digits)."""

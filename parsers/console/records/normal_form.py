@@ -41,6 +41,8 @@ _ACME_LINE = lazy_pattern(
     rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
 )
 """Acme's terminal: several loops print pairs of the same names, `[Learner] Loss = 0.06 | ...`."""
+_ACME_STEPS = ("Train Steps = ", "Actor Steps = ")
+"""The steps in the environment, which the other loops print as well."""
 _FIELD_OF_TEXT = lazy_pattern(
     r"(?<!\S)[A-Za-z_]\w{0,30}=(?:\"(?![-+.\d])[^\"]{0,400}\""
     r"|\"?\d{4}-\d\d-\d\d[T ]\d\d:\d\d[\d:.,]{0,16}(?:Z|[-+]\d\d:?\d\d)?\"?)(?:\s|$)"
@@ -207,8 +209,8 @@ def normalise_line(text: str) -> str:
 def _unwrap_brackets(text: str) -> str:
     text = _LABEL.sub("", text, count=1)
     if text.startswith("[") and " = " in text and (label := _ACME_LINE.fullmatch(text)):
-        text = text[label.end(1) + 2 :].replace(" | ", f" | {label[1]}/")
-        text = f"{label[1]}/{text}"
+        pairs = text[label.end(1) + 2 :].split(" | ")
+        text = " | ".join(p if p.startswith(_ACME_STEPS) else f"{label[1]}/{p}" for p in pairs)
     if _LIST_START.search(text):
         text = _NUMBER_LIST.sub(_rewards_of_agents, text)
     if "[(" in text:

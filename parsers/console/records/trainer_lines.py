@@ -59,6 +59,7 @@ _COUNT_SETTINGS = {
 }
 _STEP_PLAN = lazy_pattern(r"^Total steps: (\d{1,15}), num_warmup_steps: (-?\d{1,15})\s*$")
 """verl's workers print the planned number of steps."""
+_PLAN_OF_KERAS_RL = lazy_pattern(r"^Training for (\d{1,15}) steps \.\.\.$")
 _SETTINGS_WORDS = lazy_pattern(
     r"(?:args|config|params|options|settings|parameters)\W*$", re.IGNORECASE
 )
@@ -69,7 +70,7 @@ _MAX_SETTINGS = 1000
 def may_match(text: str) -> bool:
     """Whether a line with the same words, but other numbers, may be one of these."""
     return any(hint in text for hint, _ in _LINES_BY_HINT) or text.startswith(
-        ("Using ", "Total steps: ")
+        ("Using ", "Total steps: ", "Training for ")
     )
 
 
@@ -123,14 +124,15 @@ def _cells_record(text: str) -> ConsoleRecord | None:
 
 def _trainer_record(line: TrainerLine, match: re.Match[str]) -> ConsoleRecord:
     values = []
+    groups = match.groupdict()
     for group, tag in line.tags.items():
         value = None if match[group] is None else parse_number(match[group])
         if value is not None and not (line.finite and not abs(value) < float("inf")):
-            values.append((tag, value))
-    groups = match.groupdict()
-    step, total, episode = (groups.get(name) for name in ("step", "total", "at_episode"))
-    if episode is not None:
-        return ConsoleRecord(values, as_step(float(episode)), "episode")
+            values.append((tag.format_map(groups), value))
+    step, total = groups.get("step"), groups.get("total")
+    for axis in ("episode", "iteration", "step"):
+        if (at := groups.get(f"at_{axis}")) is not None:
+            return ConsoleRecord(values, as_step(float(at)), axis)
     if step is None:
         return ConsoleRecord(values)
     axis = "timesteps" if values else "step"
@@ -181,6 +183,8 @@ def _settings_record(text: str) -> ConsoleRecord | None:
     if text.startswith("Total steps: ") and (plan := _STEP_PLAN.match(text)):
         steps, warmup = map(int, plan.groups())
         return ConsoleRecord([], config={"max_steps": steps, "num_warmup_steps": warmup})
+    if text.startswith("Training for ") and (keras := _PLAN_OF_KERAS_RL.match(text)):
+        return ConsoleRecord([], config={"total_timesteps": int(keras[1])})
     match = _NAMESPACE.match(text) if text.endswith(")") else None
     if match is None:
         return None

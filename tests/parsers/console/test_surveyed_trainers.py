@@ -132,6 +132,38 @@ def test_verl_says_how_many_steps_there_will_be() -> None:
     assert expected.items() <= concepts(got).items()
 
 
+def test_evaluations_of_prime_rl_say_their_environment_and_step() -> None:
+    """They stand between the lines of the steps, whose names they have."""
+    line = (
+        "12:00:01 SUCCESS Step {n} |   8.15s | Reward 0.{n}000 | Trainable 120/128 (93.8%) | "
+        "Turns 1.0 | Branches 1.0 | Max Off-Policy 1 | Error 0.0% | Truncation 2.1%\n"
+        "12:00:02 SUCCESS Evaluated aime (Step {n}) | Policy v3 |  22.10s | Reward 0.0{n}00 | "
+        "Turns 1.0 | Branches 1.0 | Error 0.0% | Truncation 3.1%\n"
+    )
+    got = read("".join(line.format(n=number) for number in (1, 2, 3)))
+    assert got.values_by_step()["Reward"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
+    assert got.values_by_step()["eval/aime/Reward"] == [(1, 0.01), (2, 0.02), (3, 0.03)]
+    assert concepts(got)["eval/aime/Reward"] == "eval_reward_mean"
+    got = read(
+        "12:00:01 SUCCESS Step 9 | Time: 8.15s | Reward: 0.5 | Val. Reward: 0.25 | Throughput: 9.0 "
+        "tokens/s | Max. Off-Policy Level: 1\n"
+        "12:00:02 SUCCESS Evaluated aime in 22.10s (Avg@4=0.1250, Pass@4: 0.5, Truncated: 1.0%)"
+    )
+    assert got.values_by_step()["eval/aime/Reward"] == [(9, 0.125)]
+    assert got.values_by_step()["Val. Reward"] == [(9, 0.25)]
+
+
+def test_evaluations_of_openrlhf_on_the_console() -> None:
+    """Their names have no prefix there."""
+    got = read(
+        "Global step 10: {'policy_loss': 0.01, 'ppo_kl': 0.001, 'reward': 0.5}\n"
+        "Evaluation completed in 0:01:02, global_step 10, "
+        "eval_metrics: {'eval_aime_pass4': 0.5, 'eval_aime_pass1': 0.25}"
+    )
+    assert got.values_by_step()["eval_aime_pass1"] == [(10, 0.25)]
+    assert concepts(got)["eval_aime_pass1"] == "eval_reward_mean"
+
+
 def test_epochs_between_tables_of_steps_are_no_steps() -> None:
     """garage's lines begin with the epoch, also when that is far behind the tables' steps."""
     text = ""
@@ -143,6 +175,20 @@ def test_epochs_between_tables_of_steps_are_no_steps() -> None:
     got = read(text)
     assert got.steps("AverageReturn") == [4000 * epoch for epoch in range(1, 21)]
     assert got.steps("epoch") == sorted(got.steps("epoch"))
+
+
+def test_counts_of_episodes_are_no_line_numbers() -> None:
+    """Keras-RL begins its lines with them, and they may rise by one."""
+    interval = (
+        "Interval {n} ({n}0000 steps performed)\n{n} episodes - episode_reward: -1{n}.000 "
+        "[-21.000, -9.000] - loss: 0.010 - mae: 0.012 - mean_q: 0.100 - mean_eps: 0.900\n\n"
+    )
+    got = read(
+        "Training for 1750000 steps ...\n"
+        + "".join(interval.format(n=number) for number in (7, 8, 9))
+    )
+    assert got.values_by_step()["episode_reward"] == [(70000, -17), (80000, -18), (90000, -19)]
+    assert got.config == {"total_timesteps": 1750000}
 
 
 def test_episodes_within_an_iteration_are_not_counted_as_iterations() -> None:
@@ -172,6 +218,32 @@ def test_printed_arguments_are_settings() -> None:
     got = read(f"Saving config:\n\n{saved}")
     assert not got.points
     assert got.config["clip_ratio"] == 0.2
+
+
+def test_loops_of_acme_print_the_steps_of_the_training() -> None:
+    """Those of its experiments print all counts; an evaluation's return is not the training's."""
+    counts = "Evaluator Episodes = 1 | Evaluator Steps = 20 | Learner Steps = {n}5"
+    loop = "[{loop}] Episode Length = 20 | Episode Return = {n}.000 | {counts} | "
+    loop += "Steps Per Second = 410.123 | Train Episodes = {n} | Train Steps = {n}00\n"
+    text = "".join(
+        loop.format(loop=name, n=number, counts=counts.format(n=number))
+        for number in (1, 2, 3)
+        for name in ("Train", "Evaluator")
+    )
+    got = read(text)
+    assert got.values_by_step()["Train/Episode Return"] == [(100, 1), (200, 2), (300, 3)]
+    assert got.steps("Evaluator/Episode Return") == [100, 200, 300]
+    assert catalogue.identify(got.points).id == "acme"
+    assert concepts(got)["Train/Episode Return"] == "reward_mean"
+    assert concepts(got)["Evaluator/Episode Return"] == "eval_reward_mean"
+
+
+def test_lines_of_rllibs_course() -> None:
+    """Lowest, mean and highest; the number before them is no line's."""
+    line = "  {n} reward   9.00/ {n}0.50/ 60.00 len  {n}1.25 saved tmp/ppo/cart/checkpoint_{n}\n"
+    got = read("".join(line.format(n=number) for number in (1, 2, 3)))
+    assert got.values_by_step()["episode_reward_mean"] == [(1, 10.5), (2, 20.5), (3, 30.5)]
+    assert got.values("episode_reward_min") == [9.0] * 3
 
 
 def test_finrl_prints_episodes_between_the_tables_of_its_trainer() -> None:
@@ -252,6 +324,23 @@ def test_micro_steps_are_parts_of_a_step() -> None:
     assert got.config == {}
     assert got.steps("Time") == [0, 1, 2]
     assert got.steps("Loss") == sorted(got.steps("Loss"))
+
+
+def test_areal_up_to_0_3_says_the_step_before_what_its_workers_return() -> None:
+    """Each minibatch of a step has a grid."""
+    head = "20250624-12:00:00.123 "
+    text = ""
+    for step in (1, 2, 3):
+        text += f"{head}master worker INFO: The next step is epoch 1/10 step {step}/30 "
+        text += f"(global step {step}). Should checkpoint? False. Should save? False.\n"
+        for part in (1, 2):
+            text += f"{head}system INFO: RPC name actor_train returns ({part}/2)\n"
+            cells = f"ppo_actor/task_reward/avg │ {step}.0000e-01 │ ppo_actor/actor_clip_ratio/avg"
+            grid = f"│ {cells} │ 1.0000e-02 │"
+            text += f"╒{'═' * (len(grid) - 2)}╕\n{grid}\n╘{'═' * (len(grid) - 2)}╛\n"
+    got = read(text)
+    assert got.steps("ppo_actor/task_reward/avg") == [1, 1, 2, 2, 3, 3]
+    assert concepts(got)["ppo_actor/actor_clip_ratio/avg"] == "clip_fraction"
 
 
 def test_updates_whose_frames_are_told_are_no_steps() -> None:
