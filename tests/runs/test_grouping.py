@@ -508,6 +508,22 @@ def test_a_console_above_the_output_folder_of_its_trainer() -> None:
     assert len(runs_of({**below, "train.log": few})) == 3
 
 
+@pytest.mark.parametrize(
+    "names",
+    [("trainer.log", "orchestrator.log"), ("learner_hil.log", "actor_hil.log")],
+)
+def test_processes_of_one_training_are_one_run(names: tuple[str, str]) -> None:
+    """prime-rl and LeRobot have one that trains and one that collects, each with a file."""
+    folders = ("one/logs", "two/logs")
+    logs = {
+        f"{folder}/{name}": GroupedLog({tag: [place + 1.0, place + 2.5]})
+        for place, folder in enumerate(folders)
+        for name, tag in zip(names, ("Loss", "Reward"), strict=True)
+    }
+    expected = [frozenset(f"{folder}/{name}" for name in names) for folder in folders]
+    assert set(runs_of(logs)) == set(expected)
+
+
 def test_a_log_without_numbers_makes_no_run_of_its_own() -> None:
     """stderr.log next to two seeds could be of either."""
     logs = {"seed1.log": console(1), "seed2.log": console(2), "stderr.log": GroupedLog()}

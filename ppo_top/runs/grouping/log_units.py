@@ -45,8 +45,12 @@ ZONE_TOLERANCE_S = 14.5 * 3600
 """The same where one is a console: its clock may be that of any time zone."""
 STREAM_WORD = (
     r"(?i)(?<![a-z])(?:std(?:out|err)|out|err)(?![a-z])|(?<=\.)[oe](?=\d+$)|(?<![a-z])rank[._-]?\d+"
+    r"|(?<![a-z])(?:trainer|orchestrator|learner|actor)(?![a-z])"
 )
-"""What tells the file of standard output from that of standard error, or of another rank."""
+"""What tells the file of standard output from that of standard error, or of another process.
+
+prime-rl keeps trainer.log and orchestrator.log, LeRobot learner_NAME.log and actor_NAME.log.
+"""
 SHELL_OUTPUT = (
     r"(?i)(?:console|terminal|cout|nohup|out(?:put)?|err(?:or)?s?|std(?:out|err)|slurm-\d+)"
     r"(?:\.(?:txt|log|out|err))?"
