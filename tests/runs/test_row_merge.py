@@ -309,6 +309,9 @@ def by_blocks(rows: RowMerger, max_rows: int) -> list[tuple[object, ...]]:
 
 
 @example([(0, 0.0, NAN), (2, 0.0, NAN), (-1, 0.0, NAN)], [1], "a", 1, 2)  # too near for a restart
+@example(
+    [*((step, 0.0, 1.0) for step in (0, 0, 1, 1, 1, 1)), (-3, 0.0, 1.0)], [1], "a", 1, 2
+)  # too quick for one
 @given(
     STEP_SERIES,
     st.lists(st.integers(1, 4), min_size=1, max_size=4),

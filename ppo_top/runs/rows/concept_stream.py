@@ -140,9 +140,15 @@ class ConceptStream:
         ours = self.column("steps", len(steps) + 1)
         if self.step_mapping is not None or ours[:-1] != steps:
             return False
-        if steps[-2] < ours[-1] <= steps[-1]:  # it belongs to the last of these rows
-            return False
+        if ours[-1] <= steps[-1] and not self._begins_segment(steps, ours[-1]):
+            return False  # it belongs to the last of these rows
         return not (self.zero_missing and 0.0 in self.column("values", len(steps)))
+
+    def _begins_segment(self, steps: array[int], step: int) -> bool:
+        """Whether the point at `step`, after the next ones, which have these steps, begins one."""
+        _, begins = advance(self._highest.with_higher(steps[-MOST_LATE:]), step)
+        before, time = self.column("times", len(steps) + 1)[-2:]
+        return begins and not is_too_quick(step, self._first, time - before)
 
     def pop_column(self, steps: array[int], starts: SegmentStarts) -> array[float]:
         """Read the next points, which have these (rising) `steps`."""
