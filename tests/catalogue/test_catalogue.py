@@ -418,10 +418,11 @@ def test_where_values_do_not_tell_the_sign_the_usual_one_is_suggested() -> None:
     assert suggested_alias("losses/entropy_loss") == "entropy neg"
 
 
-def test_an_episodic_return_is_that_of_one_episode() -> None:
+@pytest.mark.parametrize("name", ["episodic return", "episodic_returns"])
+def test_an_episodic_return_is_that_of_one_episode(name: str) -> None:
     """Its name says so; means over episodes are called otherwise."""
     episodic, mean = (
-        meaning(UNKNOWN_TRAINER, "episodic return"),
+        meaning(UNKNOWN_TRAINER, name),
         meaning(UNKNOWN_TRAINER, "mean_episodic_return"),
     )
     assert episodic is not None and mean is not None
