@@ -423,7 +423,6 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("eps_threshold", "exploration_rate"),
         ("lr_actor", "lr"),
         ("is_success", "success_rate"),
-        ("Success/Fail", "success_rate"),
         ("train_loss", "total_loss"),
         ("avg_steps", "ep_len"),
         ("length_mean", "ep_len"),
