@@ -37,6 +37,11 @@ def _is_of_tables(found: ConsoleRecord) -> bool:
     return is_lap or (found.is_heading and found.axis == "iteration")
 
 
+def _worker_of(found: ConsoleRecord) -> float | None:
+    """The number of the worker, among several side by side, that a record names."""
+    return next((value for tag, value in found.values if metric_names.names_worker(tag)), None)
+
+
 class ProcessSteps:
     """Gives the records of one process their steps, and knows which one the next may have."""
 
@@ -92,7 +97,9 @@ class ProcessSteps:
         self._kinds_here.clear()
         is_ordered = found.axis == "episode" and not found.says_training  # each has its own order
         order = self._episode_order
-        step = order.step_of(found.step, may_begin=may_begin) if is_ordered else found.step
+        step = found.step
+        if is_ordered:
+            step = order.step_of(step, may_begin=may_begin, worker=_worker_of(found))
         self.step, self.axis = step, found.axis
         self._trains_by_steps |= not found.is_evaluation
         return GivenStep(step)

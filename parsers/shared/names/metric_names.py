@@ -140,6 +140,7 @@ _TITLES = _word_set("game round rollout")
 """Step words that also stand over texts of their own: `Game 3`."""
 _BARE_COUNTS = _word_set("step steps timestep timesteps frame frames")
 _TRAINING_NUMBERS = _word_set("run seed trial fold experiment pid")
+_WORKERS = _word_set("env worker actor agent thread process")
 _EPISODE_COUNTS = _word_set("episodes actorepisodes")
 _NEVER_MEASURED = _word_set(
     "gamma discountfactor gaelambda maxgradnorm nepochs updateepochs batchsize minibatchsize"
@@ -208,6 +209,11 @@ def may_be_title(name: str) -> bool:
 def numbers_training(name: str) -> bool:
     """Whether a name is that of a training's number, or of its seed."""
     return normalise(name) in _TRAINING_NUMBERS
+
+
+def names_worker(name: str) -> bool:
+    """Whether a name is that of one of several that play side by side."""
+    return normalise(name).removesuffix("id") in _WORKERS
 
 
 def are_heading(names: Iterable[str]) -> bool:

@@ -28,13 +28,23 @@ _NEWEST_ROWS = 8
 
 
 class _Workers:
-    """Notices that workers side by side log each their own episodes: 1, 1, 1, 2, 1, 1, 2, 2."""
+    """Notices that workers side by side log each their own episodes: 1, 1, 1, 2, 1, 1, 2, 2.
+
+    A row may say which worker it is of.
+    """
 
     def __init__(self) -> None:
         self.are_seen = False
+        self._named: float | None = None
         self._newest: int | None = None
         self._before: int | None = None
         self._rows = self._rows_before = 0
+
+    def note_named(self, worker: float, number: int) -> None:
+        """Note the worker that a row names, before its number."""
+        is_other = self._named not in (None, worker)
+        self.are_seen |= is_other and self._newest is not None and number < self._newest
+        self._named = worker
 
     def note(self, numbers: Sequence[int]) -> None:
         """Note the numbers of rows; those of many at once never fall."""
@@ -77,8 +87,13 @@ class EpisodeOrder:
         self._newest: int | None = None
         """The number of the last row, once all are counted."""
 
-    def step_of(self, number: int, *, may_begin: bool = False) -> int:
-        """The step of a row with this number; `may_begin`: a line has said that a training does."""
+    def step_of(self, number: int, *, may_begin: bool = False, worker: float | None = None) -> int:
+        """The step of a row with this number; `may_begin`: a line has said that a training does.
+
+        `worker`: the one that the row names.
+        """
+        if worker is not None:
+            self._workers.note_named(worker, number)
         self._workers.note([number])
         if self._workers.are_seen and not may_begin and (furthest := self._furthest(number)):
             return furthest

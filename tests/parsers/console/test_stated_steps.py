@@ -307,6 +307,17 @@ def test_a_line_that_says_so_is_an_evaluation(line: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "form", ["Episode {n} | env {k} | reward: {n}.5", "Worker {k}, Episode {n}, reward: {n}.5"]
+)
+def test_workers_that_count_each_their_own_episodes_begin_none_anew(form: str) -> None:
+    """The one that is furthest tells the step; another first episode is of another worker."""
+    episodes = [(2, 1), (1, 1), (2, 2), (1, 2), (0, 1), (0, 2), (2, 3), (1, 3), (2, 4), (0, 3)]
+    text = "".join(form.format(k=k, n=n) + "\n" for k, n in episodes)
+    read = parse_every_way(ConsoleParser, text.encode())
+    assert read.steps("reward") == [1, 1, 2, 2, 2, 2, 3, 3, 4, 4]
+
+
+@pytest.mark.parametrize(
     "line",
     ["[VAL] Score {reward}", "Test 20/100  Score: {reward}", "Test Episodes: 10, Score: {reward}"],
 )
