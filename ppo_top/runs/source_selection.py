@@ -14,6 +14,7 @@ from ppo_top.catalogue import (
 )
 from ppo_top.model import Axis, RowKind, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.parsers.shared.names.metric_names import normalise
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.runs.rows.concept_stream import ConceptStream
 from ppo_top.runs.rows.segments import StepMapping
@@ -30,6 +31,9 @@ MANY_POINTS = 10
 SUMMED_ROWS = 4
 """So is one that is as likely what it is called and has a point for so many of the other's:
 `avg_reward`, of the last ten iterations, beside the `reward_mean` of each."""
+
+_WHOLE = ("total", "episode", "cumulative")
+"""How the names of an episode's reward begin, beside that of a step: `total reward`."""
 
 FEW_METRICS = 3
 """With fewer, a log is rather not the one that defines the steps of a run."""
@@ -213,7 +217,10 @@ def _rivals(streams: Iterable[ConceptStream]) -> tuple[tuple[ConceptStream, ...]
 
 
 def _summaries(rivals: Iterable[tuple[ConceptStream, ...]]) -> frozenset[ConceptStream]:
-    """Those that are but a summary of another one: `Average Reward` in the last line of a log."""
+    """Those that are but a summary of another one: `Average Reward` in the last line of a log.
+
+    And those of each step of an episode, whose sum is another one.
+    """
     return frozenset(
         stream
         for alike in rivals
@@ -225,7 +232,16 @@ def _summaries(rivals: Iterable[tuple[ConceptStream, ...]]) -> frozenset[Concept
 def _sums_up(stream: ConceptStream, other: ConceptStream) -> bool:
     few, many = (sum(map(len, each.parts)) for each in (stream, other))
     is_sparse = stream.priority == other.priority and SUMMED_ROWS * few <= many
-    return many >= MANY_POINTS and (few == 1 or is_sparse)
+    if is_sparse and few > 1 and _is_of_steps(other, stream):
+        return False
+    is_dense = few >= SUMMED_ROWS * many > SUMMED_ROWS and _is_of_steps(stream, other)
+    return is_dense or (many >= MANY_POINTS and (few == 1 or is_sparse))
+
+
+def _is_of_steps(stream: ConceptStream, other: ConceptStream) -> bool:
+    """Whether one is the reward of each step and the other one that of whole episodes."""
+    of_one, of_all = (normalise(each.tag.rpartition("/")[2]) for each in (stream, other))
+    return of_one == "reward" and of_all.endswith("reward") and of_all.startswith(_WHOLE)
 
 
 def _best_streams(

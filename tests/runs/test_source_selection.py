@@ -236,6 +236,16 @@ def test_a_mean_of_several_rows_is_no_course_beside_theirs(every: int, chosen: s
     assert [each.tag for each in found.streams if each.concept == "reward_mean"] == [chosen]
 
 
+@pytest.mark.parametrize("whole", ["total reward", "Episode Reward", "cumulative_reward"])
+def test_the_reward_of_an_episode_comes_before_that_of_its_steps(whole: str) -> None:
+    """`step 3 reward 0.5` in each of ten steps, and `Episode 12 total reward: 5.5` below them."""
+    rows = [(step, 0.1 * step) for step in range(1, 25)]
+    tags = {"reward": rows, whole: rows[3::4]}
+    found = select_sources([source("a/train.log", "console", tags)], {})
+    assert [each.tag for each in found.streams if each.concept == "reward_mean"] == [whole]
+    assert found.is_current()
+
+
 def test_environments_one_after_the_other_take_their_own_steps() -> None:
     """Trainings in a row may be numbered, too."""
     found = select_sources([monitor("0.monitor.csv"), monitor("1.monitor.csv", start=500.0)], {})
