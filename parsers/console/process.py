@@ -71,7 +71,7 @@ class ProcessStream(ProcessSteps):
         if block_rows.is_heading(text):
             self._in_block = True
         elif self._in_block:
-            self._in_block = not found or ":" in text
+            self._in_block = not found or (":" in text and not found.is_heading)
         found = self._read_below_heading(text, found)
         if found is None:
             self._evaluation.read_text(text)

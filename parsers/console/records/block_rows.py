@@ -11,10 +11,11 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _HEADING = lazy_pattern(
     r"\s*Learning iteration \d+/\d+\s*$|=== \[[^\]]{1,80}\] - METRICS STEP \d+ ==="
-    r"|\W{0,4}Training Results:\s*$"
+    r"|\W{0,4}Training Results:\s*$|Train step \d{1,15} data statistics:\s*$"
 )
+_HINTS = "Learning iteration", " - METRICS STEP ", "Results:", " data statistics:"
 _ROW = lazy_pattern(
-    rf"\s*+(?:•\s)?([A-Za-z/_][^:|{{}}\t]{{0,120}})(?::\s++|\t\s*+)({NUMBER_PATTERN})"
+    rf"\s*+(?:[•-]\s)?([A-Za-z/_][^:|{{}}\t]{{0,120}})(?::\s++|\t\s*+)({NUMBER_PATTERN})"
     rf"(?:\s?(?:\+/?-|±)\s?({NUMBER_PATTERN}))?"
     r"(?:/\d{1,15})?\s?(?:s|seconds|steps/s|%)?(?:\s\([^)]*\))?\s*+$"
 )
@@ -33,8 +34,11 @@ _REST = lazy_pattern(
 
 
 def is_heading(text: str) -> bool:
-    """Whether a block of rsl_rl, torchforge or NeMo-RL begins: lines of a single pair follow."""
-    may_be = "Learning iteration" in text or " - METRICS STEP " in text or "Results:" in text
+    """Whether a block of rsl_rl, torchforge, NeMo-RL or XTuner begins.
+
+    Lines of a single pair follow.
+    """
+    may_be = any(hint in text for hint in _HINTS)
     return may_be and _HEADING.match(text) is not None
 
 

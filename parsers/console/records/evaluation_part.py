@@ -97,11 +97,12 @@ def is_all_labelled(found: ConsoleRecord) -> bool:
 def as_evaluation(found: ConsoleRecord, step: int | None, axis: str) -> ConsoleRecord:
     """The record as one of an evaluation, at this step of the training.
 
-    The name of a value of the training stays as it is: `train/rewards` beside `eval/rewards`.
+    The name of a value of the training stays as it is: `train/rewards` beside `eval/rewards`; and
+    so does one that says what it is.
     """
     named = ((tag, value) for tag, value in found.values if step_axis(tag) is None)
     values = [
-        (tag if tag.startswith(("eval", "train/")) else f"eval/{tag}", value)
+        (tag if tag.startswith(("eval", "validation", "train/")) else f"eval/{tag}", value)
         for tag, value in named
     ]
     return ConsoleRecord(values, step, axis, time=found.time, is_evaluation=True)

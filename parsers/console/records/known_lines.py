@@ -202,6 +202,16 @@ TRAINER_LINES = (
         {},
     ),
     TrainerLine(
+        "Train step ",
+        lazy_pattern(r"(?:^|\] )Train step (?P<step>\d{1,15})/(?P<total>\d{1,15})\s*$"),
+        {},
+    ),
+    TrainerLine(
+        "Eval: accuracy: ",
+        lazy_pattern(rf"(?:^|\] )Eval: accuracy: (?P<mean>{_NUMBER})(?:\s|$)"),
+        {"mean": "eval/accuracy"},
+    ),
+    TrainerLine(
         "The next step is epoch ",
         lazy_pattern(
             r"The next step is epoch \d+/\d+ step \d+/\d+ \(global step (?P<at_iteration>\d+)\)\."

@@ -27,9 +27,11 @@ _STEPPED_DICT = lazy_pattern(
     r"^(?P<head>[^{}]{0,200})(?P<dict>\{\s?['\"].*\})(?:\s+step=(?P<step>\d{1,15}))?\s*$", re.DOTALL
 )
 _HEAD_STEP = lazy_pattern(
-    r"(?:(?:step|iteration|iter|update|epoch|rollout|perf)\s*[:=#]?|\beval)\s*(\d{1,15})\W*$",
+    r"(?:(?:steps?|iteration|iter|update|epoch|rollout|perf)\s*[:=#]?|\beval)\s*(\d{1,15})"
+    r"(?: prefix (?P<group>[\w/]{1,60}): logging metric)?\W*$",
     re.IGNORECASE,
 )
+"""ChatLearn names a group of metrics behind the step: `step 3 prefix rollout: logging metric {`."""
 _LIST_OF_PAIRS = lazy_pattern(r"(?:^|[ :=])\[(\('.{1,8000}\))\]\s*$")
 _PAIR = lazy_pattern(rf"\('([\w./]{{1,80}})', (?:np\.float\d\d\()?({_NUMBER})\)")
 _FIELDS_BEFORE_LABEL = lazy_pattern(r"^(.*\S)\s*[,;|][^,;|]*$", re.DOTALL)
@@ -155,7 +157,9 @@ def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
     said_step = match["step"] or (head and head[1])
     step = as_step(float(said_step)) if said_step else None
     if step is not None:
-        return found._replace(step=step, axis="step")
+        group = f"{head['group']}/" if head and head["group"] else ""
+        values = [(f"{group}{tag}", value) for tag, value in found.values]
+        return found._replace(values=values, step=step, axis="step")
     fields = _FIELDS_BEFORE_LABEL.match(match["head"])
     says_numbers = fields is not None and any(map(str.isdigit, fields[1]))
     said = key_values.parse_line(fields[1]) if fields and says_numbers else None

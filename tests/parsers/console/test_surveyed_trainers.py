@@ -10,7 +10,10 @@ open-instruct `open_instruct/model_utils.py`, ROLL
 `acme/utils/loggers/terminal.py` with `acme/jax/experiments/run_experiment.py`, RLinf
 `rlinf/utils/metric_utils.py`, habitat-baselines `habitat_baselines/rl/ppo/ppo_trainer.py`,
 ml-logger `ml_logger/helpers/print_utils.py`, nano-aha-moment `nano_r1_script.py`, AReaL 0.3
-`realhf/system/master_worker.py` and `realhf/system/model_function_call.py`, and what Ray's course
+`realhf/system/master_worker.py` and `realhf/system/model_function_call.py`, PipelineRL
+`pipelinerl/finetune/logging_.py`, ChatLearn `chatlearn/schedule/metric_manager.py`, torchtitan
+`torchtitan/experiments/rl/observability/metrics/console.py`, XTuner
+`xtuner/v1/train/rl_trainer.py`, and what Ray's course
 on RLlib prints of `trainer.train()`.
 """
 
@@ -369,3 +372,74 @@ def test_rules_between_the_rows_of_a_box_end_no_table() -> None:
         (2000, 0.25),
         (3000, 0.35),
     ]
+
+
+def test_pipelinerl_counts_completed_steps_before_its_dictionary() -> None:
+    """Its `kl` is that to the reference."""
+    head = "[finetune]: 2026-08-20 12:00:00.123 - INFO - pipelinerl.finetune.logging_ - "
+    got = read(
+        "".join(
+            f"{head}Completed steps {step}: {{'stats/lr': '1.000e-06', 'rl/reward': '0.{step}', "
+            "'rl/kl': '0.001', 'rl/kl_new_old': '0.002'}\n"
+            for step in (4, 5, 6)
+        )
+    )
+    assert got.values_by_step()["rl/reward"] == [(4, 0.4), (5, 0.5), (6, 0.6)]
+    assert concepts(got)["rl/kl"] == "ref_kl_token"
+    assert concepts(got)["rl/kl_new_old"] == "approx_kl"
+
+
+def test_chatlearn_names_the_group_of_its_metrics_behind_the_step() -> None:
+    """They have the names of its event files."""
+    text = ""
+    for step in (1, 2, 3):
+        head = "[2026-08-20 12:00:00,123 ChatLearn] (metric_manager.py 90): INFO "
+        for group, metrics in (
+            ("rollout", f"{{'response_token_length': 40{step}.5, 'response_clip_ratio': 0.01}}"),
+            ("rule_reward", f"{{'train_reward_score': 0.{step}}}"),
+            ("policy_trainer", "{'pg_loss': 0.01, 'kl_loss': 0.002, 'grad_norm': 0.3}"),
+            ("replay", "{}"),
+            ("eval", f"{{'eval_math_response_clip_ratio': 0.1, 'eval_math': 0.{step}5}}"),
+        ):
+            text += f"{head}step {step} prefix {group}: logging metric {metrics}\n"
+    got = read(text)
+    assert got.values_by_step()["rule_reward/train_reward_score"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
+    assert got.values_by_step()["eval/eval_math"] == [(1, 0.15), (2, 0.25), (3, 0.35)]
+    assert concepts(got)["rollout/response_clip_ratio"] == "truncated_frac"
+    assert concepts(got)["eval/eval_math"] == "eval_reward_mean"
+
+
+def test_names_that_say_they_are_of_a_validation_stay_as_they_are() -> None:
+    """torchtitan's lines say it, too, and the first of them stands before the training."""
+    text = ""
+    for step in range(5):
+        if step:
+            text += (
+                f"Train | Step: {step:2}  loss/mean: 0.{step}1  rollout_reward/_mean: 0.{step}\n"
+            )
+        if step % 2 == 0:
+            text += f"Validation | Step: {step:2}  validation_reward/_mean: 0.{step}5  "
+            text += "validation_reward/_max: 1.0\n"
+    got = read(text)
+    assert got.values_by_step()["validation_reward/_mean"] == [(0, 0.05), (2, 0.25), (4, 0.45)]
+    assert got.steps("rollout_reward/_mean") == [1, 2, 3, 4]
+    assert "eval/validation_reward/_mean" not in got.values_by_step()
+
+
+def test_xtuner_lists_what_a_step_has_trained_on() -> None:
+    """Its times stand in a list above, whose `step` is none."""
+    text = ""
+    for step in (1, 2, 3):
+        head = "[XTuner][2026-08-20 12:00:00][INFO] "
+        text += f"{head}Train step {step}/300 start\n{head}Train step {step}/300\n"
+        text += f"Train step {step} finished and timing listed:\n - {'step':<25}: 52.10s \n"
+        text += f"Train step {step} data statistics:\n"
+        for name in ("rewards/mean", "advantages/mean", "prompt_len/mean", "response_len/mean"):
+            text += f"- {name:<25}: {step}.5000\n"
+        text += f"{head}Eval: accuracy: 0.{step}000\n"
+    got = read(text)
+    for name in ("rewards/mean", "prompt_len/mean", "response_len/mean"):
+        assert got.values_by_step()[name] == [(1, 1.5), (2, 2.5), (3, 3.5)]
+    assert got.values_by_step()["eval/accuracy"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
+    assert got.config == {"max_steps": 300}
+    assert "step" not in got.values_by_step()
