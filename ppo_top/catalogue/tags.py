@@ -36,6 +36,8 @@ _LAST_NUMBER = lazy_pattern(r"(?:_|(?<=[a-z]{3}))\d{1,2}$")
 """The number of an agent or a network, or of a file: `reward_1`, `actor_loss_2`, `rewards2`."""
 _OF_ONE_PRIORITY = 500
 """Added to the priority of a tag that is one agent's: the mean of all is preferred."""
+_COPIES = " vs samples", " vs tokens"
+"""How Megatron-LM's event files name what they hold a second time, against another axis."""
 _DOT = lazy_pattern(r"(?<=[a-z])\.(?=[a-z])")
 """`policy.loss`"""
 _CAMEL_CASE = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -87,6 +89,8 @@ def alias_meaning(alias: str) -> Meaning | None:
 
 @lru_cache(maxsize=4096)
 def _meaning(trainer: str, tag: str) -> Meaning | None:
+    if tag.endswith(_COPIES):
+        return Meaning(IGNORE)
     table = trainer_tables().get(trainer)
     if table is None:
         return _guess_meaning(tag)

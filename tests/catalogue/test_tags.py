@@ -303,6 +303,8 @@ def test_points_an_episode_are_marked() -> None:
         ("rl_games", "rewards/iter"),
         ("rl_games", "rewards/time"),
         ("tianshou", "update/loss/mean"),
+        ("megatron-rl", "lm loss vs samples"),
+        ("roll", "grad-norm vs samples"),
     ],
 )
 def test_other_axes_are_not_mixed_in(trainer: str, tag: str) -> None:

@@ -148,6 +148,7 @@ FINGERPRINTS = [
     ("rlinf", "PPO", ["env/success_once", "train/actor/policy_loss", "train/critic/value_loss"]),
     ("tunix", "", ["rewards/train/score/mean", "actor/train/loss", "actor/train/kl"]),
     ("tunix", "PPO", ["rewards/train/score/mean", "actor/train/loss", "critic/train/loss"]),
+    ("megatron-rl", "", ["lm loss", "rl/kl_term", "rl/pi_over_pi_old", "grad-norm"]),
     ("pipelinerl", "", ["rl/reward", "rl/kl", "rl/kl_new_old", "stats/lr"]),
     ("chatlearn", "", ["rule_reward/train_reward_score", "policy_trainer/pg_loss"]),
     ("torchtitan", "", ["loss/mean", "rollout_reward/_mean", "trainer/lr"]),
