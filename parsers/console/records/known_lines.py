@@ -20,6 +20,8 @@ class TrainerLine(NamedTuple):
     tags: dict[str, str]
     finite: bool = False
     """Non-finite values mean that there is no value yet."""
+    is_common: bool = False
+    """Whether many a script's own lines have its hint: those are to be read quickly, too."""
 
 
 SB3_EVALUATION = (
@@ -138,6 +140,7 @@ TRAINER_LINES = (
             "max": "episode_reward_max",
             "length": "episode_len_mean",
         },
+        is_common=True,
     ),
     TrainerLine(
         "Evaluated ",
@@ -205,6 +208,7 @@ TRAINER_LINES = (
         "Train step ",
         lazy_pattern(r"(?:^|\] )Train step (?P<step>\d{1,15})/(?P<total>\d{1,15})\s*$"),
         {},
+        is_common=True,
     ),
     TrainerLine(
         "Eval: accuracy: ",

@@ -71,8 +71,9 @@ _MAX_SETTINGS = 1000
 
 def may_match(text: str) -> bool:
     """Whether a line with the same words, but other numbers, may be one of these."""
-    return any(hint in text for hint, _ in _LINES_BY_HINT) or text.startswith(
-        ("Using ", "Total steps: ", "Training for ")
+    return text.startswith(("Using ", "Total steps: ", "Training for ")) or any(
+        hint in text and not (line_type.is_common and line_type.pattern.search(text) is None)
+        for hint, line_type in _LINES_BY_HINT
     )
 
 

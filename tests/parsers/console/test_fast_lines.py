@@ -224,6 +224,8 @@ def test_recorded_consoles_are_read_like_line_by_line(path: Path) -> None:
         "2026-11-21 00:40:41,295 - train - INFO - Episode {} | Reward: {}.5 | KL: 0.01\n",
         "[2026-11-21 00:40:41] Episode {} | Reward: {}.5 | KL: 0.01\n",
         "[Episode {:5}] Reward = {:8}.5  (best: 20.1)  Time = 0.1s\n",
+        "[Episode {:5}] reward = {:8}.5  took 0.5s\n",
+        "Train step {} | reward {}.5 | len 20\n",
         "Step {},000: Reward={}.5 KL=0.01\n",
         "Ep [{}/500] | Reward {}.5 | mean of the last 100: 3.5\n",
         "[2026-11-21 00:40:41] Episode {} finished after 12 steps. Total Reward: {}.5\n",
