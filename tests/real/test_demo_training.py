@@ -126,11 +126,15 @@ def test_the_same_seed_trains_the_same_run(tmp_path: Path) -> None:
 
 @pytest.mark.real
 def test_a_learning_rate_far_too_high_shows_in_kl_and_clipping(tmp_path: Path) -> None:
-    """Fault `lr`: over a fifth is clipped from the start, then KL explodes."""
+    """Fault `lr`: over a fifth is clipped from the start until KL explodes.
+
+    On some processors the policy is certain then: it moves no more, and nothing is clipped.
+    """
     trained(tmp_path, "--fault", "lr", "--iterations", "10")
     logged = scalars(tmp_path)
-    assert min(logged["train/clip_fraction"]) > 0.2
-    assert max(logged["train/approx_kl"]) > 1.0
+    exploded = [at for at, kl in enumerate(logged["train/approx_kl"]) if kl > 1.0]
+    assert exploded
+    assert min(logged["train/clip_fraction"][: exploded[0] + 1]) > 0.2
 
 
 @pytest.mark.real
