@@ -31,6 +31,8 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _COUNT_OF_BLOCK = lazy_pattern("(?i)num_?(?:time)?steps$")
 _TABLE_BORDERS = ("|", "│")
+_STATES_STEPS = "Using LocalLogger is deprecated"
+"""Of verl, which prints `step:1 - ...`, after what a reward function prints of each sample."""
 
 
 class ProcessStream(ProcessSteps):
@@ -74,6 +76,8 @@ class ProcessStream(ProcessSteps):
             self._in_block = not found or (":" in text and not found.is_heading)
         found = self._read_below_heading(text, found)
         if found is None:
+            if text.startswith(_STATES_STEPS):
+                self._stated.expect_step()
             self._evaluation.read_text(text)
             return self._settings.read_other(text, has_records=has_begun)
         found = self._evaluation.read_record(found, self.step, self.axis)

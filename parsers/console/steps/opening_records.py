@@ -19,6 +19,8 @@ from ppo_top.parsers.shared.names.metric_names import (
 _MAX_WAITING = 8
 """So many records of one name may stand before the first step: samples that are shown, say."""
 _MAX_IN_BLOCK = 64
+_MAX_EXPECTED = 1 << 14
+"""So many may wait where it is known that a step will be said."""
 _EVALUATION_WORDS = frozenset({"eval", "evaluation", "test", "testing", "val", "validation"})
 """What is measured before the training, too."""
 
@@ -40,6 +42,11 @@ class OpeningRecords:
         self._between: list[ConsoleRecord] = []
         self._stand_above = False
         """Whether records with these tags stand above their step."""
+        self._is_expected = False
+
+    def expect_step(self) -> None:
+        """Know that a step will be said: what stands before it, however much, is not counted."""
+        self._is_expected = True
 
     @property
     def is_waiting(self) -> bool:
@@ -84,8 +91,10 @@ class OpeningRecords:
             return (*ready, found)
         self._waiting.append(found)
         self._tags.update(_tags_of(found))
-        is_enough = self._rounds >= _MAX_WAITING
-        return self.release() if is_enough or len(self._waiting) >= _MAX_IN_BLOCK else ()
+        if self._is_expected:
+            return self.release() if len(self._waiting) >= _MAX_EXPECTED else ()
+        is_enough = self._rounds >= _MAX_WAITING or len(self._waiting) >= _MAX_IN_BLOCK
+        return self.release() if is_enough else ()
 
     def _read_between(self, first: ConsoleRecord, found: ConsoleRecord) -> Sequence[ConsoleRecord]:
         """The records around the first step, once the second one tells which are its own."""

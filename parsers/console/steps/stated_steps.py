@@ -55,6 +55,10 @@ class StatedSteps:
             told += self._opening.read(found)
         return [*told, *self._opening.release()]
 
+    def expect_step(self) -> None:
+        """Know that a step will be said."""
+        self._opening.expect_step()
+
     def note_first(self) -> None:
         """Note that a first step was said while nothing waited: what follows needs none of it."""
         self._opening.release()

@@ -779,6 +779,18 @@ def test_samples_shown_before_the_first_step_have_that_step(rows: int) -> None:
     assert not found.counts_updates
 
 
+def test_any_number_of_samples_may_be_shown_where_a_step_will_be_said() -> None:
+    """verl says so at its start (`LocalLogger`), and first validates a whole data set."""
+    shown = "Format score: -1\n  [Error] no answer\nAnswer score: -2\n" * 300
+    steps = "".join(f"step:{n} - critic/score/mean:0.5 - actor/kl_loss:0.001\n" for n in range(5))
+    said = "Using LocalLogger is deprecated. The constructor API will change \n"
+    found = parse_every_way(ConsoleParser, (said + shown + steps).encode())
+    assert found.steps("Format score") == [0] * 300
+    assert found.steps("actor/kl_loss") == [0, 1, 2, 3, 4]
+    unsaid = parse_every_way(ConsoleParser, (said + shown).encode())
+    assert unsaid.steps("Format score") == list(range(1, 301))
+
+
 def test_records_before_a_small_first_step_are_no_steps_after_it() -> None:
     """Five records, and then the first episode: it comes after them, and nothing began anew."""
     rows = "warm-up reward: 0.5\n" * 5
