@@ -165,9 +165,12 @@ def test_a_run_is_finished_with_its_last_episode_or_epoch(
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_a_total_of_iterations_is_one_of_steps_if_all_are_alike(tmp_path: Path, first: int) -> None:
-    """`Update 3/50 | timesteps 6144`: 102,400 in all."""
-    form = "Update {n}/50 | timesteps {s} | reward {n}.5\n"
+@pytest.mark.parametrize("form", ["Update {n}/50 | timesteps {s}", "epoch: {n}/50 frames: {s}"])
+def test_a_total_of_iterations_is_one_of_steps_if_all_are_alike(
+    tmp_path: Path, first: int, form: str
+) -> None:
+    """`Update 3/50 | timesteps 6144`: 102,400 in all; rl_games counts epochs so."""
+    form += " reward: {n}.5\n"
     lines = [form.format(n=n + first, s=2048 * (n + 1)) for n in range(49)]
     run = run_of(tmp_path, "".join(lines))
     assert (run.timeline.steps[-1], run.total_steps) == (49 * 2048, 102_400)

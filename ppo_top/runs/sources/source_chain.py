@@ -109,7 +109,7 @@ class SourceChain:
 
     @property
     def steps_an_iteration(self) -> int:
-        """How many steps each iteration has, where both are logged; 0 where they are not or differ.
+        """How many steps each iteration, or epoch, has; 0 where both are not logged, or it differs.
 
         `Update 3/50 | timesteps 6144`, from 0 or from 1 on.
         """
@@ -129,7 +129,7 @@ class SourceChain:
 
     @cached_property
     def _iteration_tags(self) -> list[str]:
-        return [tag for tag in self.tags if step_axis(tag) == "iteration"]
+        return [tag for tag in self.tags if step_axis(tag) in ("iteration", "epoch")]
 
     @cached_property
     def _numbering_tags(self) -> dict[str, Axis]:
