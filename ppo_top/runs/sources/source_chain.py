@@ -50,7 +50,7 @@ def numbers_as_steps(facts: SourceFacts, tags: Mapping[str, Axis]) -> tuple[Axis
     for tag, axis in tags.items():
         head = facts.heads.get(tag)
         steps = head.steps[:HEAD_ROWS] if head is not None else ()
-        if len({*steps}) > 1 and head is not None and steps == head.values[:HEAD_ROWS]:
+        if len(steps) > 1 and head is not None and steps == head.values[:HEAD_ROWS]:
             return axis, steps
     return Axis.STEP, ()
 
