@@ -176,11 +176,11 @@ def total_steps(
     """The run's total steps, in the unit of its own step counter; None if unknown.
 
     `config` has canonical names; its totals are of the trainer's steps, or of what the steps of the
-    run are (`axis`). `counted` is the newest
-    value of a metric that counts those, where the run's own counter may be another one (OmniSafe's
-    event files go by epochs). A number far below the newest `step` counts something else (say
-    iterations, where the log has environment steps) and is skipped; trainers overshoot their total
-    a little to finish a rollout. Where the trainer is unknown, one that is ahead comes first.
+    run are (`axis`). `counted` is the newest value of a metric that counts those, where the run's
+    own counter may be another one (OmniSafe's event files go by epochs). A number far below the
+    newest `step` counts something else (say iterations, where the log has environment steps) and is
+    skipped; trainers overshoot their total a little to finish a rollout. Where the trainer is
+    unknown, one that is ahead comes first.
     """
     table = trainer_tables().get(trainer.id)
     totals, own = [], TOTALS_OF_NUMBERS.get(axis, "")

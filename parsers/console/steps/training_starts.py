@@ -39,7 +39,7 @@ _HEADING = lazy_pattern(
     r"[^\w\s]{2,100} ?([a-z][\w-]{0,30}(?: [a-z][\w-]{0,30}){0,3}) ?[^\w\s]{2,100}"
 )
 """A line that may say no more than its name: `=== SARSA ===`."""
-_OTHER_ALGORITHMS = frozenset({"q-learning", "qlearning", "sarsa", "actor-critic"})
+_OTHER_ALGORITHMS = frozenset({"q-learning", "qlearning", "actor-critic"})
 _WORDS = (
     "seed",
     "run",
@@ -182,9 +182,10 @@ def _last_part(tag: str) -> str:
 
 def _algorithm_of(text: str) -> str:
     """The algorithm that a line of lower-case words says to train; "" if it says none."""
-    found = (
-        _ALGORITHM_TITLE.match(text) if "training " in text else _HEADING.fullmatch(text.rstrip())
-    )
+    if "training " in text:
+        found = _ALGORITHM_TITLE.match(text)
+    else:
+        found = _HEADING.fullmatch(text.rstrip())
     words = found[1].split() if found else []
     for place, word in enumerate(words):
         if word in _OTHER_ALGORITHMS or metric_names.names_algorithm(word):

@@ -19,7 +19,7 @@ from ppo_top.catalogue import (
     meaning,
     reward_by_name,
 )
-from ppo_top.model import HEAD_ROWS, Axis, Series, SourceFacts
+from ppo_top.model import HEAD_ROWS, Axis, Head, Series, SourceFacts
 from ppo_top.parsers.shared.names.metric_names import step_axis
 from ppo_top.runs.grouping.locations import EVALUATION_NAME, START_TIME_FOLDER
 from ppo_top.runs.grouping.rotation import goes_on, rotation
@@ -189,14 +189,17 @@ class SourceChain:
 
     def _are_steps(self, tag: str) -> bool:
         """Whether the first values of a tag are the steps at which they were logged."""
-        heads = (source.facts.heads.get(tag) for source in self.sources)
-        head = next((head for head in heads if head is not None), None)
+        head = self._head(tag)
         return head is not None and head.values[:HEAD_ROWS] == head.steps[:HEAD_ROWS]
 
     def _first_values(self, tag: str) -> Sequence[float]:
         """The first values of a tag, also where its oldest points have been dropped."""
+        head = self._head(tag)
+        return head.values[:HEAD_ROWS] if head is not None else ()
+
+    def _head(self, tag: str) -> Head | None:
         heads = (source.facts.heads.get(tag) for source in self.sources)
-        return next((head.values[:HEAD_ROWS] for head in heads if head is not None), ())
+        return next((head for head in heads if head is not None), None)
 
     def _users_reward(self) -> dict[str, Meaning]:
         """The tag that a user's own callback seems to log the reward under, and its meaning."""
