@@ -36,4 +36,4 @@ def _kinds() -> dict[str, str]:
 @cache
 def _pattern() -> re.Pattern[str]:
     words = "|".join(re.escape(each) for each in sorted(_kinds(), key=len, reverse=True))
-    return re.compile(rf"(?i)\b({words})\s+([^\s\x1b]+)")
+    return re.compile(rf"(?i)\b({words})(?:(?<=:)|\s)\s*([^\s\x1b]+)")

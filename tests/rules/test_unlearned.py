@@ -31,7 +31,7 @@ def course(reward: DrawnColumn) -> DrawnColumns:
     ("reward", "said"),
     [
         (flat, "reward has not moved from 23.4"),
-        (dips, "reward swings between 4.08 and 21 and has gained nothing on 20.7"),
+        (dips, "reward swings between 4.08 and 21: no gain on 20.7"),
         (sinks, "reward has not risen above 20.7, where it began,"),
         (7.0, "reward is exactly 7"),
         (0.0, "no success seen yet"),
@@ -43,6 +43,22 @@ def test_what_is_said_of_it(reward: DrawnColumn, said: str) -> None:
     judge.end_run()
     messages = [f.message for f in judge.findings if f.rule == RULE]
     assert messages[-1].startswith(f"{said} in ")
+
+
+def test_few_rewards_far_above_their_start_may_be_a_gain() -> None:
+    """Eight evaluations of five episodes: what rose may be noise, but so may be that it did not."""
+    rewards = [9.8, 9.0, 76.4, 37.6, 46.2, 81.6, 73.0, 61.6]
+    columns: DrawnColumns = {
+        "critic_loss": 0.5,
+        "reward_mean": lambda i: rewards[i],
+        "episode": lambda i: 40.0 * (i + 1),
+    }
+    rows = draw_rows(columns, len(rewards))
+    judge = judged(profile("value-based"), rows)
+    judge.end_run()
+    (found,) = [finding for finding in judge.findings if finding.rule == RULE]
+    assert found.worst_severity == Severity.WATCH
+    assert found.message.startswith("reward swings between 9 and 81.6: no sure gain on 9.8 in ")
 
 
 @pytest.mark.parametrize(("reward", "rounding"), [(0.0, 3e-17), (7.0, 9e-16), (-200.0, 3e-14)])

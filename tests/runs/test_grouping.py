@@ -355,6 +355,18 @@ def test_a_console_and_a_folder_of_the_same_name() -> None:
     assert frozenset({"ppo_1.log", f"ppo_1/{EVENT_FILE}"}) in runs_of(logs)
 
 
+@pytest.mark.parametrize("first", [GroupedLog(), GroupedLog({"start_timesteps": [1.0]})])
+def test_an_attempt_that_died_and_the_one_after_it(first: GroupedLog) -> None:
+    """Tianshou's folders: a time, the seed inside; the first attempt ends before any metric."""
+    logs = {
+        "log/PPO_20261129-122905/exp_seed=42/log.txt": first,
+        f"log/PPO_20261129-123005/exp_seed=42/{EVENT_FILE}": events(1),
+        "log/PPO_20261129-123005/exp_seed=42/log.txt": console(1),
+    }
+    assert one_run(*list(logs)[1:]) <= runs_of(logs)
+    assert one_run(*logs) != runs_of(logs)
+
+
 @pytest.mark.parametrize(
     ("tags", "runs"),
     [

@@ -308,7 +308,11 @@ def test_rewards_written_one_environment_after_the_other_are_no_restart(tmp_path
 
 
 def test_pfrls_consoles_and_their_scores_are_one_run_each(tmp_path: Path) -> None:
-    """Its scripts print where `scores.txt` is, and `prepare_output_dir` keeps their options."""
+    """Its scripts print where `scores.txt` is, and `prepare_output_dir` keeps their options.
+
+    Each episode names the folder, too. Its rewards are those of the training, the scores those of
+    evaluations.
+    """
     head = "steps\tepisodes\telapsed\tmean\tmedian\tstdev\tmax\tmin\taverage_q\taverage_loss\n"
     for name, gain in (("20261127T213806.1", 1), ("20261127T214512.2", 2)):
         folder = tmp_path / "results" / name
@@ -320,10 +324,18 @@ def test_pfrls_consoles_and_their_scores_are_one_run_each(tmp_path: Path) -> Non
         (folder / "scores.txt").write_text(head + "".join(rows))
         (folder / "args.txt").write_text(json.dumps({"lr": gain / 1000, "steps": 8000}))
         logger = f"INFO:pfrl.experiments.train_agent:outdir:results/{name}"
-        lines = [f"Output files are saved in results/{name}"]
-        lines += [f"{logger} step:{n * 50} episode:{n} R:{20.0 + gain * n}" for n in range(1, 160)]
+        statistics = "INFO:pfrl.experiments.train_agent:statistics"
+        lines = [f"Output files are saved in results/{name}"] if gain == 1 else []
+        for n in range(1, 161):
+            lines += [f"{logger} step:{n * 50} episode:{n} R:{20.0 + gain * n}"]
+            lines += [f"{statistics}:[('average_q', 0.{n}), ('average_loss', 0.1)]"]
         (tmp_path / f"train_{gain}.log").write_text("\n".join(lines) + "\n")
     runs = ppo_top.check([tmp_path])["runs"]
     assert [(run["producer"], len(run["sources"])) for run in runs] == [("pfrl", 3)] * 2
     assert {run["config"]["learning_rate"] for run in runs} == {0.001, 0.002}
     assert {run["state"] for run in runs} == {"finished"}
+    assert {run["progress"]["updates"] for run in runs} == {160}
+    for run in runs:
+        meanings = {metric["tag"]: metric["concept"] for metric in run["metrics"]}
+        assert meanings["train_agent/R"] == "reward_mean"
+        assert meanings["mean"] == "eval_reward_mean"

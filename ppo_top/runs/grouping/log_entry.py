@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ppo_top.model import SourceFacts
 from ppo_top.parsers.file_names import without_compression
@@ -77,11 +78,11 @@ class LogEntry:
         """What it is compared as."""
         if self.format.startswith("settings"):
             return SETTINGS
-        heads = self.facts.heads
-        is_system = self.format == CONSOLE and heads and all(map(_is_of_system, heads))
-        return MONITORING if is_system else self.format
+        watches = self.format == CONSOLE and _watches_machine(self.facts.heads)
+        return MONITORING if watches else self.format
 
 
-def _is_of_system(tag: str) -> bool:
-    """Whether a tag is about the machine; clocks and counters may stand beside."""
-    return not is_distinct(tag) or bool(SYSTEM_TAG.search(tag))
+def _watches_machine(tags: Iterable[str]) -> bool:
+    """Whether tags are about the machine; clocks and counters may stand beside."""
+    distinct = [tag for tag in tags if is_distinct(tag)]
+    return bool(distinct) and all(map(SYSTEM_TAG.search, distinct))

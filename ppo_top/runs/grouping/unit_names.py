@@ -17,6 +17,7 @@ from ppo_top.runs.grouping.locations import (
 from ppo_top.runs.grouping.log_units import LogUnit
 from ppo_top.runs.grouping.short_names import VAGUE
 
+NUMBER = re.compile(r"\d+")
 MAX_NAME_DISTANCE = 4
 """Most steps up and down between logs that are tied by their names."""
 
@@ -41,9 +42,21 @@ def pairs_of_one_name(
             homes = one.home, other.home
             if common_folder(*homes) != folder:
                 continue  # they are nearer to each other, in a folder below
+            if _are_attempts(folder, *homes):
+                continue
             distance = path_distance(*homes)
             if is_same_or_nested(*homes) or (not is_vague and distance <= MAX_NAME_DISTANCE):
                 yield distance, one, other
+
+
+def _are_attempts(folder: str, one: str, other: str) -> bool:
+    """Whether the folders below a common one differ in numbers alone: times, or attempts.
+
+    `PPO_20261129-122905/exp_seed=42` was begun again as `PPO_20261129-123005/exp_seed=42`.
+    """
+    start = len(folder.rstrip("/")) + 1
+    ours, theirs = (NUMBER.sub("0", home[start:].partition("/")[0]) for home in (one, other))
+    return ours == theirs
 
 
 def units_by_folder_name(units: Iterable[LogUnit]) -> Mapping[str, list[LogUnit]]:

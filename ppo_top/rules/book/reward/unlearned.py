@@ -204,7 +204,8 @@ def _unlearned(run: JudgedRun, reward: RewardCourse) -> str:
             return f"{what} has not risen above {began}, where it began,"
         if max(reward.recent) - min(reward.recent) > 0.5 * reward.scale:
             low, high = num(reward.history.low), num(reward.history.high)
-            return f"reward swings between {low} and {high} and has gained nothing on {began}"
+            gain = "no sure gain" if median(reward.recent) > reward.baseline else "no gain"
+            return f"reward swings between {low} and {high}: {gain} on {began}"
         if reward.baseline - reward.smooth > max(NEAR_START * reward.scale, NEAR_NOISE * reward.sd):
             return f"{what} has not risen above {began}, where it began,"
         return f"{what} has not moved from {began}"
