@@ -55,10 +55,11 @@ UNCOUNTED_FACTS = frozenset(
         "reward gained and kept",
         "a rule's reward gained and kept",
         "every text earns the same, and not 0",
+        "critic loss never above 10",
         *SETTING_FACTS,
     }
 )
-"""Facts that choose what is advised: they repeat others, or prove a cause by themselves."""
+"""Facts that choose what is advised: they repeat others, prove a cause or rule one out."""
 
 LEAST_REPORTS = 2
 """A symptom of fewer reports is left out."""
