@@ -51,6 +51,7 @@ def test_rl_games_prints_its_runs_folder_with_each_checkpoint(tmp_path: Path) ->
     ] * 2
     newest = [run["progress"]["step"] for run in runs]
     assert newest == [256 * EPOCHS] * 2
+    assert [run["progress"]["total"] for run in runs] == newest
 
 
 def test_a_console_of_rl_games_is_known_by_itself(tmp_path: Path) -> None:

@@ -129,7 +129,10 @@ class SourceChain:
 
     @cached_property
     def _iteration_tags(self) -> list[str]:
-        return [tag for tag in self.tags if step_axis(tag) in ("iteration", "epoch")]
+        known = self.meanings
+        means = {tag for tag in self.tags if tag in known and known[tag].concept == "iteration"}
+        counters = ("iteration", "epoch")
+        return [tag for tag in self.tags if tag in means or step_axis(tag) in counters]
 
     @cached_property
     def _numbering_tags(self) -> dict[str, Axis]:
