@@ -20,7 +20,10 @@ MAIN_ALGORITHMS = ("", "PPO", "GRPO", "RLOO", "GRPO/RLOO")
 
 _CLIPPING_FAMILIES = frozenset({ON_POLICY, RLHF, GRPO})
 
-DEFAULT_TOTAL_OPTIONS = ("total_timesteps", "max_steps", "total_iterations")
+DEFAULT_TOTAL_OPTIONS = (
+    "total_timesteps", "max_steps", "total_iterations",
+    "total_steps", "total_env_steps", "num_env_steps", "total_frames", "max_train_steps",
+)  # fmt: skip
 """Options that may hold the total of an unknown trainer's run."""
 
 TOTALS_OF_NUMBERS = {Axis.EPISODE: "total_episodes", Axis.EPOCH: "num_train_epochs"}

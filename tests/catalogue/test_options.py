@@ -190,6 +190,20 @@ def test_a_total_of_iterations_is_of_the_run_s_own_counter(
     assert total_steps({option_of_total: 60}, UNKNOWN_TRAINER, 3, counted) == 60
 
 
+@pytest.mark.parametrize("name", ["total_steps", "num_env_steps", "total_frames"])
+def test_what_scripts_call_the_length_of_a_training(name: str) -> None:
+    """Whoever wrote them; a number far below the newest step counts something else."""
+    assert total_steps({name: 16_384}, UNKNOWN_TRAINER, 1000) == 16_384
+    assert total_steps({name: 30}, UNKNOWN_TRAINER, 1000) is None
+
+
+def test_sheeprl_nests_the_length_of_a_training_below_its_algorithm() -> None:
+    """Its event files keep the settings as `algo/total_steps`."""
+    trainer = TRAINERS["sheeprl"]
+    name = setting_name("algo/total_steps", trainer)
+    assert total_steps({name: 16_384.0}, trainer, 1000) == 16_384
+
+
 @pytest.mark.parametrize("count", [1, 60])
 def test_few_steps_in_an_iteration_do_not_make_a_total_of_none(count: int) -> None:
     """100 steps in each of 60 iterations: at the first, 100 is not far beyond 60."""
