@@ -58,6 +58,11 @@ FINGERPRINTS = [
     ("tianshou", "SAC", ["training/returns_stat/mean", "update/alpha", "update/actor_loss"]),
     ("pfrl", "DQN", ["train_agent/R", "average_q", "average_loss"]),
     (
+        "imitation",
+        "PPO",
+        ["raw/gen/rollout/ep_rew_mean", "raw/gen/train/clip_fraction", "raw/disc/disc_acc"],
+    ),
+    (
         "pfrl",
         "PPO",
         [

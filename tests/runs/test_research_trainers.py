@@ -339,3 +339,38 @@ def test_pfrls_consoles_and_their_scores_are_one_run_each(tmp_path: Path) -> Non
         meanings = {metric["tag"]: metric["concept"] for metric in run["metrics"]}
         assert meanings["train_agent/R"] == "reward_mean"
         assert meanings["mean"] == "eval_reward_mean"
+
+
+def test_imitation_counts_the_steps_of_its_generator(tmp_path: Path) -> None:
+    """Tables of the discriminator and rounded means of each round stand between them.
+
+    After imitation `algorithms/adversarial/common.py` (train, train_disc) and `util/logger.py`.
+    """
+
+    def table(group: str, rows: Mapping[str, float]) -> list[str]:
+        cells = ["-" * 50, f"| {group:<35} |          |"]
+        for name, value in rows.items():
+            shown = f"{value:<8.3g}" if isinstance(value, float) else f"{value:<8}"
+            cells.append(f"|    {name:<32} | {shown} |")
+        return [*cells, "-" * 50]
+
+    lines = []
+    for n in range(1, 31):
+        generator = {
+            "gen/rollout/ep_rew_mean": 20.0 + 5 * n,
+            "gen/time/total_timesteps": 512 * n,
+            "gen/train/approx_kl": 0.011,
+            "gen/train/clip_fraction": 0.1,
+            "gen/train/entropy_loss": -0.68,
+        }
+        discriminator = {"disc/disc_acc": 0.5, "disc/disc_loss": 0.69, "disc/global_step": n}
+        lines += table("raw/", generator) + 4 * table("raw/", discriminator)
+        lines += table("mean/", discriminator | generator)
+    (tmp_path / "train.log").write_text("\n".join(lines) + "\n")
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert (run["producer"], run["family"]) == ("imitation", "on-policy")
+    assert (run["progress"]["axis"], run["progress"]["step"]) == ("step", 512 * 30)
+    metrics = {metric["tag"]: metric for metric in run["metrics"]}
+    assert metrics["raw/gen/rollout/ep_rew_mean"]["concept"] == "reward_mean"
+    assert metrics["raw/disc/disc_loss"]["points"] == 120
+    assert run["restart"] is None

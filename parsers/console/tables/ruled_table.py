@@ -31,6 +31,7 @@ STEP_ROWS = (
     "time/total timesteps",
     "total_timesteps",
     "misc/total_timesteps",
+    "raw/gen/time/total_timesteps",
     "TotalEnvInteracts",
     "TotalEnvSteps",
     "TimestepsSoFar",
