@@ -435,6 +435,12 @@ def test_nothing_is_guessed_for_a_known_trainer() -> None:
     assert meaning(TRAINERS["sb3"], "my/approx_kl") is None
 
 
+def test_the_norm_of_a_loss_s_gradient_is_no_loss() -> None:
+    """BenchMARL logs both, for each group of agents."""
+    assert concept_of("benchmarl", "train_agents_loss_critic") == "value_loss"
+    assert concept_of("benchmarl", "train_agents_grad_norm_loss_critic") == "critic_grad_norm"
+
+
 def test_a_user_may_name_his_own_tags() -> None:
     """His words count before every table, with the same transforms as the tables have."""
     own = {"my/h": "entropy neg", "train/loss": "value_loss", "bad": "no_such_concept"}
