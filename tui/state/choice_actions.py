@@ -34,10 +34,11 @@ class ChoiceActions:
         else:
             self._filter_metrics()
 
-    def _filter_runs(self) -> None:
+    def _filter_runs(self, typed: str = "") -> None:
         """Type a filter, applied while it is typed; Esc restores the old one.
 
-        If it hides the selected run, Enter selects the first one shown.
+        If it hides the selected run, Enter selects the first one shown. Tab filters the metrics by
+        what was typed instead.
         """
         ui = self.ui_state
         runs = ui.run_list
@@ -57,10 +58,18 @@ class ChoiceActions:
 
         before = runs.filter
         ui.line_input = LineInput(
-            "/", apply, preview, before, lambda: preview(before), hint, self._filter_metrics
+            "/",
+            apply,
+            preview,
+            before,
+            lambda: preview(before),
+            hint,
+            lambda text: self._filter_metrics("" if text == before else text),
         )
+        if typed:
+            ui.line_input.set_text(typed)
 
-    def _filter_metrics(self) -> None:
+    def _filter_metrics(self, typed: str = "") -> None:
         """Type a pattern that the charts shown match, while it is typed; Esc restores the old."""
         ui = self.ui_state
 
@@ -82,8 +91,10 @@ class ChoiceActions:
             before,
             lambda: preview(before),
             hint,
-            self._filter_runs,
+            lambda text: self._filter_runs("" if text == before else text),
         )
+        if typed:
+            ui.line_input.set_text(typed)
 
     def _search_text(self) -> None:
         """Type a pattern; the text goes to its first match, n and N to the others."""

@@ -24,8 +24,8 @@ class LineInput:
     """Called on Esc."""
     hint: Callable[[], str] = lambda: ""
     """What the text has found so far."""
-    on_tab: Callable[[], None] | None = None
-    """Types into something else instead."""
+    on_tab: Callable[[str], None] | None = None
+    """Types the text into something else instead."""
 
     def press_key(self, key: str, character: str | None) -> bool:
         """Edit the line; False once it is submitted or cancelled."""
@@ -37,7 +37,7 @@ class LineInput:
             return False
         if key == "tab" and self.on_tab is not None:
             self.on_cancel()
-            self.on_tab()
+            self.on_tab(self.text)
             return True
         if key in ("backspace", "ctrl+h"):
             self.set_text(self.text[:-1])

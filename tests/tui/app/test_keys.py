@@ -195,9 +195,12 @@ async def test_the_filter_narrows_while_it_is_typed(app: RecordingApp) -> None:
 
 
 async def test_tab_filters_metrics_in_place_of_runs(app: RecordingApp) -> None:
-    """A regular expression with a live count; charts and selection keep to it until Esc."""
+    """A regular expression with a live count; charts and selection keep to it until Esc.
+
+    What was typed before Tab filters them, too: only the list that it was typed for was wrong.
+    """
     async with app.run_test(size=(140, 40)) as pilot:
-        await press(pilot, "slash", "o", "tab", "k", "l", "vertical_line", "c", "l", "i", "p")
+        await press(pilot, "slash", "k", "l", "tab", "vertical_line", "c", "l", "i", "p")
         assert app.ui_state.run_list.filter == ""
         assert "[2/3]" in screen(app).splitlines()[-1]
         assert "2 of 3 match" in screen(app)
@@ -207,6 +210,13 @@ async def test_tab_filters_metrics_in_place_of_runs(app: RecordingApp) -> None:
         await press(pilot, "escape", "escape")
         assert "match" not in screen(app)
         assert len(app.ui_state.selectable_concepts()) > 2
+
+
+async def test_a_filter_that_stands_already_is_not_taken_along(app: RecordingApp) -> None:
+    """Tab leaves what was typed long ago where it belongs."""
+    async with app.run_test(size=(140, 40)) as pilot:
+        await press(pilot, "slash", "o", "m", "enter", "slash", "tab", "k", "l", "enter")
+        assert (app.ui_state.run_list.filter, app.ui_state.metrics.filter) == ("om", "kl")
 
 
 @pytest.mark.parametrize(
