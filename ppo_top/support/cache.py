@@ -151,7 +151,7 @@ class Cache:
         import sqlite3
 
         try:
-            with closing(sqlite3.connect(self.path, BUSY_TIMEOUT_S)) as database, database:
+            with closing(sqlite3.connect(self.path, timeout=BUSY_TIMEOUT_S)) as database, database:
                 database.execute("PRAGMA synchronous = OFF")  # what a crash loses is judged again
                 return work(database)
         except sqlite3.Error as error:

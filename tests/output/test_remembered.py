@@ -368,7 +368,7 @@ def test_a_full_disk_costs_a_line(
     connect = sqlite3.connect
 
     def tiny(path: Path, timeout: float) -> object:
-        database = connect(path, timeout)
+        database = connect(path, timeout=timeout)
         database.execute("PRAGMA max_page_count = 2")
         return database
 

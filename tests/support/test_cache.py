@@ -78,7 +78,7 @@ def test_a_read_only_cache_can_be_read(cache: Cache, monkeypatch: pytest.MonkeyP
     connect = sqlite3.connect
 
     def read_only(path: Path, timeout: float) -> object:
-        return connect(f"file:{path}?mode=ro", timeout, uri=True)
+        return connect(f"file:{path}?mode=ro", timeout=timeout, uri=True)
 
     monkeypatch.setattr(sqlite3, "connect", read_only)
     monkeypatch.setattr(cache_module, "USED_RESOLUTION_S", -1)
