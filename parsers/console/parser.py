@@ -192,7 +192,7 @@ class ConsoleParser:
             text = text[bar.end :] if bar.end else ""
             if not text:
                 break
-        return text
+        return progress_bars.text_behind_bare_bars(text) if "[" in text else text
 
     def _drop_damaged(self, segment: Segment, shown: str) -> str:
         """A line with zeros or control bytes inside costs only itself, and no bar before them."""

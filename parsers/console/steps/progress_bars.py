@@ -20,6 +20,11 @@ _ENDLESS_BAR = lazy_pattern(
     rf", [A-Za-z_][\w/.@-]{{0,80}}=\s?{NUMBER_PATTERN}[,\]]"
 )
 """`60032it [00:10, 5524.06it/s, reward=0.475]`: tqdm was given no total, or has gone beyond it."""
+_BARE_ENDLESS_BARS = lazy_pattern(
+    r"(?:\s*+(?:[A-Za-z][\w ]{0,40}: )?\d{1,15} ?[A-Za-z]{1,20} \["
+    r"\d{1,6}:\d\d(?::\d\d)?, [^\],=]{1,30}(?:/s|s/[A-Za-z]{1,20})\])++"
+)
+"""`3it [00:30, 10.1s/it]`: such bars without values, which count anything."""
 _DESCRIPTION = lazy_pattern(r"\s*+\[([^\[\]]{1,4000}+)\]:(?=\s*+\d{1,3}%\|)")
 _DESCRIBED_VALUE = lazy_pattern(
     rf"(?:^|\| )([A-Za-z_][\w/.@-]{{0,80}}): ({NUMBER_PATTERN})(?= \||$)"
@@ -90,6 +95,12 @@ def _find_endless_bar(text: str) -> ProgressBar | None:
         return None
     end = text.find("]", match.end() - 1) + 1
     return ProgressBar((match["name"] or "").rstrip(":"), int(match["done"]), 0, end)
+
+
+def text_behind_bare_bars(text: str) -> str:
+    """What is printed behind bars without total and values: they end no line of their own."""
+    bars = _BARE_ENDLESS_BARS.match(text) if "/" in text and ", " in text else None
+    return text if bars is None else text[bars.end() :] or text
 
 
 def values_after_bar(bar: ProgressBar, text: str) -> list[tuple[str, float]]:

@@ -166,6 +166,14 @@ def test_a_bar_without_a_total_says_the_step() -> None:
     assert read.config == {}
 
 
+def test_what_is_printed_behind_a_bar_without_total_and_values_is_read() -> None:
+    """tqdm draws on stderr, and ends no line; the bar may count anything."""
+    rows = [f"\r{n}it [02:5{n}, 178.53s/it]objective/kl: {n}.5\nloss: 0.{n}\n" for n in (1, 2, 3)]
+    read = parse_every_way(ConsoleParser, "".join(rows).encode())
+    assert read.values("objective/kl") == [1.5, 2.5, 3.5]
+    assert read.values("loss") == [0.1, 0.2, 0.3]
+
+
 def test_a_bar_that_goes_beyond_its_total_goes_on() -> None:
     """tqdm forgets a total that was passed: the last rollout ends after it."""
     before = "100%|#########9| 59904/60000 [00:10<00:00, 6515.70it/s, reward=0.5]"
