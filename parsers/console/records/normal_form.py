@@ -37,6 +37,16 @@ _TRAINING_LABEL = lazy_pattern(
     r"(?=(?i:episode|ep|step|iteration|iter|epoch|update) #?\d|total steps: \d)"
 )
 """`Train: ep 120 rew 21.5`, `Training: total steps: 2048, episode rewards: 21.5` (PARL)."""
+_LABEL_OF_PAIRS = lazy_pattern(
+    r"(?i)^\W{0,8}(?:train(?:ing)?|batch|rollout|update|step|iteration|epoch|metrics|stats|progress"
+    r"|a2c|ddpg|dqn|grpo|ppo|reinforce|sac|td3): (?=[a-z_]\w{0,40}=[-+.\d])"
+)
+"""`Batch: mean_reward=0.2`, `PPO: reward=1.5 kl=0.01`."""
+_WINDOW_BEFORE = lazy_pattern(
+    r"(?i)(?<=[|,;] )(\d{1,6})[ -](eps?|episodes?|games?)[ .-]{1,2}((?:[a-z][\w.]{0,20} ){0,3}"
+    r"[a-z][\w.]{0,20})(?=\s?[:=])"
+)
+"""`Reward: 20.5, 100 Eps Avg. Reward: 19.2`."""
 _ACME_LINE = lazy_pattern(
     rf"\[([A-Z][\w ]{{1,30}})\] (?:[A-Z][\w ]{{0,40}} = {NUMBER_PATTERN}(?: \| |$)){{2,40}}"
 )
@@ -172,8 +182,12 @@ _TWO_NUMBERS = lazy_pattern(
     rf"({NUMBER_PATTERN})\s?\(\s{{0,16}}({NUMBER_PATTERN})\s?\)"
 )
 """`final reward (best): -15 (-12)`."""
-_SECOND_NUMBER = lazy_pattern(rf"(?<=\d) \(\s{{0,16}}{NUMBER_PATTERN}\s?\)(?=\s|$|[,;|])")
-"""A mean so far behind the newest number, as PyTorch's examples print it: `Loss 0.5 (0.61)`."""
+_SECOND_NUMBER = lazy_pattern(
+    rf"(?<=\d) (?:\(\s{{0,16}}{NUMBER_PATTERN}\s?\)"
+    rf"|\[\s?{NUMBER_PATTERN}\s?(?:…|\.{{2,3}}|,|~)\s?{NUMBER_PATTERN}\s?\])(?=\s|$|[,;|])"
+)
+"""A mean so far, as PyTorch's examples print it, `Loss 0.5 (0.61)`; a range, `reward=6.1 [-2, 16]`.
+"""
 _POINTER = lazy_pattern(r"\s<-{2,8}\s[A-Za-z].*$")
 """`rewards/mean: -0.27 <---- average reward over this batch (higher=better, noisy)`."""
 _LABEL_BEHIND_COUNT = lazy_pattern(
@@ -283,15 +297,15 @@ def _replacing(
 
 _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     *((f"{letter}=", _replacing(_GREEK, _spelt_in_latin)) for letter in "μσ"),
-    ('="', _replacing(_FIELD_OF_TEXT, "")),
-    ("=2", _replacing(_FIELD_OF_TEXT, "")),
+    *((sign, _replacing(_FIELD_OF_TEXT, "")) for sign in ('="', "=2")),
     ("tep ", _replacing(_EPOCH_LABEL, r"Epoch \1, step \2")),
     ("Epoch", _replacing(_EPOCH_AND_STEP, _steps_of_all_epochs)),
     ("", lambda text: slashed_names.spell_out(unwrap_numbers(text))),
-    ("rain", _replacing(_TRAINING_LABEL, "")),
-    ("TRAIN", _replacing(_TRAINING_LABEL, "")),
+    *((word, _replacing(_TRAINING_LABEL, "")) for word in ("rain", "TRAIN")),
+    ("=", _replacing(_LABEL_OF_PAIRS, "")),
+    *((f"0{word}", _replacing(_WINDOW_BEFORE, r"\3 (\1_\2)")) for word in (" E", " e", "-e")),
     (": episode: ", _replacing(_LEADING_STEP, r"step \1, ")),
-    *((word, _replacing(_PROGRESS, r"\3 \1/\2")) for word in ("rogress: ", "rogress : ")),
+    *((f"rogress{end} ", _replacing(_PROGRESS, r"\3 \1/\2")) for end in (":", " :")),
     *(
         (f"{word}s ", _replacing(_RANGE, r"\1 \2"))
         for word in ("Episode", "Iteration", "Step", "Game")
@@ -326,7 +340,7 @@ _REWRITES: tuple[tuple[str, Callable[[str], str]], ...] = (
     *((f" {word} ", _replacing(_WINDOW, _window_as_word)) for word in _WINDOW_WORDS),
     ("(", _replacing(_WINDOW_BEHIND, r"(\1\2")),
     ("):", _replacing(_TWO_NUMBERS, r"\1: \3, \1 \2: \4")),
-    (" (", _replacing(_SECOND_NUMBER, "")),
+    *((sign, _replacing(_SECOND_NUMBER, "")) for sign in (" (", " [")),
     ("(", _replacing(_MEAN_REMARK, _remark_as_word)),
     ("['", _replacing(_QUOTED_NUMBER, r"\2")),
     ('["', _replacing(_QUOTED_NUMBER, r"\2")),

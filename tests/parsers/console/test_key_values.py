@@ -526,6 +526,8 @@ def test_a_spread_of_something_unread_is_left_out() -> None:
         ),
         ("Ep 3 Score (avg):  21.5 (  30.25)", {"Score": 21.5, "Score avg": 30.25}),
         ("Ep 3 | Loss 0.5 (0.61) | Reward 3.2 (3.1)", {"Loss": 0.5, "Reward": 3.2}),
+        ("Ep   3 | loss=0.5 | reward=  3.2 [-2.1 … 16.3]", {"loss": 0.5, "reward": 3.2}),
+        ("Ep 3 | loss=0.5 [0.1, 0.9] | reward=3.2 [-2..16]", {"loss": 0.5, "reward": 3.2}),
     ],
 )
 def test_a_second_number_in_brackets_is_that_of_the_name_in_brackets(
@@ -535,6 +537,33 @@ def test_a_second_number_in_brackets_is_that_of_the_name_in_brackets(
     points = read(line).values_by_step()
     found = {tag: value for tag, [(_, value)] in points.items() if tag not in ("episode", "Ep")}
     assert found == rewards
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("  Batch: mean_reward=0.25", {"mean_reward": 0.25}),
+        ("Update: loss=0.5, kl=0.1", {"loss": 0.5, "kl": 0.1}),
+        ("PPO: reward=1.5 kl=0.01", {"reward": 1.5, "kl": 0.01}),
+        ("Train: reward=1.5 | loss=0.5", {"reward": 1.5, "loss": 0.5}),
+    ],
+)
+def test_a_label_of_the_training_before_assignments(line: str, expected: dict[str, float]) -> None:
+    """The first value is read as the others are; what is best is no value of this update."""
+    got = read(f"{line}\n{line}\n")
+    assert {tag: values[0] for tag in got.points if (values := got.values(tag))} == expected
+    assert not read("Best: reward=1.5").points
+
+
+def test_a_window_before_the_name_of_its_mean() -> None:
+    """It is no number of its own, and the name does not begin with it."""
+    line = "Episode 30/90, Total Avg. Reward: 0.5, 100 Eps Avg. Reward: 0.25, 100-ep loss: 0.1"
+    assert read(line).values_by_step() == {
+        "Episode": [(30, 30.0)],
+        "Total Avg. Reward": [(30, 0.5)],
+        "Avg. Reward (100_Eps)": [(30, 0.25)],
+        "loss (100_ep)": [(30, 0.1)],
+    }
 
 
 @pytest.mark.parametrize("percent", ["%", " %"])
