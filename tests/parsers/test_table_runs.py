@@ -50,6 +50,17 @@ def test_trainings_one_after_the_other(column: str) -> None:
     assert note == f"training 3 in this table: another {name} (5), and steps begin anew"
 
 
+@pytest.mark.parametrize("size", [1 << 20, 7])
+def test_an_algorithm_behind_its_baselines_is_a_training_of_its_own(size: int) -> None:
+    """They have a row each at the first step, after which the steps go on."""
+    data = table(["random,0,1.5", "noop,0,0.5", *rows("dqn"), *rows("ppo")], "algo")
+    found = read(data, size)
+    expected = list(range(10, 130, 10))
+    parts = {"": [0], "algo-noop": [0], "algo-dqn": expected, "algo-ppo": expected}
+    assert steps_of(found) == parts
+    assert found["algo-dqn"].notes == ["training 3 in this table: another algo (dqn)"]
+
+
 def test_processes_that_write_one_table() -> None:
     """Each trains by itself: `multiprocessing` and `os.getpid()`."""
     lines = [f"{pid},{episode},{episode}.5" for episode in range(1, 40) for pid in (71, 70, 73)]

@@ -234,7 +234,7 @@ def _are_record(pairs: list[Pair], *, has_heading: bool) -> bool:
     if len(pairs) == 1 and pairs[0].total is None and metric_names.may_be_title(pairs[0].key):
         return False
     if len(pairs) == 1 and pairs[0].is_blank_separated:
-        is_identifier = "_" in pairs[0].key and " " not in pairs[0].key
+        is_identifier = not {"_", "/"}.isdisjoint(pairs[0].key) and " " not in pairs[0].key
         return axis_of(pairs[0]) is not None or (is_identifier and is_known(pairs[0]))
     inner = pairs[1:] if has_heading else pairs
     has_blanks = any(pair.is_blank_separated and axis_of(pair) is None for pair in inner)

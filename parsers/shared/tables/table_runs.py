@@ -22,7 +22,7 @@ _COUNTERS = frozenset({"episode", "episodes", "iteration", "update", "epoch"})
 """Columns beside the step that may count on where the seed changes."""
 _MAX_RUNS = 1000
 _ANEW = "training {} in this table: the one before has a round {} episodes, and they begin anew"
-_NOTE = "training {} in this table: another {} ({}), and steps begin anew"
+_NOTE = "training {} in this table: another {} ({})"
 _START_SHARE = 20
 """A training begins at the first step of the first one, or within this part of the last step."""
 
@@ -153,7 +153,8 @@ class TableRuns:
         known = self._by_cells.get(cells)
         if known not in (None, self.current) and step < known.step and self._begins(step):
             known = None  # the same seed again, with other settings
-        if known is None and (not self._by_cells or self._begins(step)):
+        is_first = not self._by_cells or self._begins(step)
+        if known is None and (is_first or self._names_anew(cells)):
             known = self._begin(cells, texts, step)
         if known is None or (known is not self.current and step < known.step):
             return
@@ -228,6 +229,16 @@ class TableRuns:
         last = self.current.step
         return step <= last and (step <= first or step * _START_SHARE <= last)
 
+    def _names_anew(self, cells: RunCells) -> bool:
+        """Whether a row has a new name, of an algorithm say, where such names told two apart.
+
+        Rows of baselines at the first step stand before those of an algorithm, which go on there.
+        """
+        is_new = cells not in self._by_cells and len(self._by_cells) > 1
+        return (
+            is_new and self._ids.isdisjoint(self._names) and _WORD_COLUMNS.issuperset(self._names)
+        )
+
     def _begin(self, cells: RunCells, texts: Sequence[str], step: int) -> TableRun:
         said = dict(zip(self._names, cells, strict=True))
         settings: dict[str, ConfigValue] = {"seed": said["seed"]} if "seed" in said else {}
@@ -239,6 +250,7 @@ class TableRuns:
         else:
             what, which = " and ".join(self._names), ", ".join(text.strip() for text in texts)
             note = _NOTE.format(len(self._names_taken) + 2, what, which)
+            note += ", and steps begin anew" * self._begins(step)
             run = TableRun(self._free_name(texts), settings, note)
         self._by_cells[cells] = run
         return run

@@ -609,4 +609,5 @@ def test_a_line_may_be_an_identifier_and_its_number() -> None:
     found = read("".join(block.format(n=n) for n in (1, 2, 3)))
     assert found.values("episode_reward_mean") == [-21.0, -22.0, -23.0]
     assert found.steps("episode_reward_mean") == found.steps("timesteps_total")
+    assert read("loss/total 5.5\nloss/total 4.5").values("loss/total") == [5.5, 4.5]
     assert "reward" not in read("It got the reward 3\nreward 4").points
