@@ -179,7 +179,12 @@ def claims_panel(_name: str, head: bytes) -> bool | None:
     are_runs = bool(columns) and all(_BETWEEN in each for each in columns)
     if not (are_runs and columns != names and (is_stepped([step]) or may_count(step))):
         return False
-    return any(metric_names.is_metric(each.rpartition(_BETWEEN)[2]) for each in columns)
+    return any(_is_of_training(each.rpartition(_BETWEEN)[2]) for each in columns)
+
+
+def _is_of_training(metric: str) -> bool:
+    """Whether a name is that of a metric, or says something of episodes: `train/episode_len`."""
+    return metric_names.is_metric(metric) or "episode" in metric_names.split_words(metric)
 
 
 FORMATS = (

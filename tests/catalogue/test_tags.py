@@ -352,6 +352,7 @@ def test_sample_factory_ratio_is_not_a_ratio() -> None:
         ("sample_factory", "train/num_sgd_steps"),
         ("tianshou", "train/episode"),
         ("tianshou", "train/n/ep"),
+        ("tianshou", "n/ep"),
         ("tianshou", "training/n_collected_episodes"),
     ],
 )
@@ -395,6 +396,11 @@ def test_success_of_training_and_of_evaluation() -> None:
         ("training_rewards2", "reward_mean"),
         ("rewards_12", "reward_mean"),
         ("episode_lengths", "ep_len"),
+        ("training_episode_len.avg", "ep_len"),
+        ("eval/episode_length", "eval_ep_len"),
+        ("Eval mean", "eval_reward_mean"),
+        ("action_loss", "policy_loss"),
+        ("acc (higher is better)", "preference_accuracy"),  # DeepSpeed-Chat's reward model
         ("running_reward", "reward_mean"),
         ("Moving Average Reward", "reward_mean"),
         ("RewardAverage", "reward_mean"),

@@ -222,6 +222,8 @@ FINGERPRINTS = [
     ),
     ("minimind-dpo", "DPO", ["loss", "dpo_loss", "aux_loss", "learning_rate"]),
     ("tianshou", "", ["test/reward", "test/length_std", "update/loss/vf"]),
+    ("tianshou", "PPO", ["env_step", "len", "loss", "loss/clip", "loss/vf", "n/ep", "n/st"]),
+    ("tianshou", "SAC", ["alpha", "env_step", "len", "loss/critic1", "n/ep", "n/st", "rew"]),
     ("unknown", "", ["loss", "accuracy"]),
     ("unknown", "", ["train_return", "train_length"]),
     ("unknown", "", ["episode/score", "episode/length"]),

@@ -55,6 +55,7 @@ def test_each_run_has_its_columns(size: int) -> None:
         (b"\n1,-9900.0\n", False),
         (exported({f"run-{n} - train/reward": [1.0] for n in range(100)}).encode()[:4096], True),
         (exported({"a - loss": [1.0]}, step="frame_count").encode(), True),
+        (exported({"a - train/episode_len": [50.0]}).encode(), True),
         (exported({"a - cpu": [1.0]}).encode(), False),
         (exported({"a - loss": [1.0]}, step="Relative Time (Wall)").encode(), False),
         (b"step,loss,reward\n", False),
