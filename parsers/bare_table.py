@@ -2,7 +2,8 @@
 
 The first column counts. The second one is what the file's name says, if that is a reward; the
 others are named by their place, for a line of `[tags]`. A column of unix seconds is the time. Of
-columns between blanks, as many scripts write them in any order, that is said only of two.
+columns between blanks, as many scripts write them in any order, that is said only of two. The index
+of a frame of pandas counts its rows.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ class BareTableParser(NumberRowsParser):
     def __init__(self) -> None:
         super().__init__()
         self._runs = TableRuns()
+        self._is_frame = False
 
     def _columns_of(self, steps: Sequence[int]) -> ColumnBuilder:
         if any(after <= before for before, after in pairwise(steps)):
@@ -43,7 +45,10 @@ class BareTableParser(NumberRowsParser):
         return run.columns
 
     def _pop_batch(self) -> Batch:
-        return self._runs.pop_all(super()._pop_batch(), counts_rows=False)
+        first = self._runs.pop_all(super()._pop_batch(), counts_rows=self._is_frame)
+        for batch in first.rest:
+            batch.counts_updates = self._is_frame
+        return first
 
     def _split(self, line: bytes) -> list[str]:
         if self._places is None:
@@ -52,6 +57,7 @@ class BareTableParser(NumberRowsParser):
 
     def _read_places(self, cells: Sequence[str]) -> tuple[Places, bool]:
         if _are_pandas_names(cells):
+            self._is_frame = True
             return self._read_places(["0"] * len(cells))[0], True
         times = (parse_unix_time(parse_number(cell)) for cell in cells)
         time = next((place for place, each in enumerate(times) if each == each), None)

@@ -91,7 +91,8 @@ def test_a_frame_of_pandas_without_names() -> None:
     )
     read = parse_every_way(BareTableParser, table)
     assert (read.steps(""), read.values("")) == ([0, 1, 2], [21.5, 22.5, -3.0])
-    assert read.values("column 3") == [200.0, 180.0, 190.0]
+    assert read.values("column 3") == [200.0, 180.0, 190.0] and read.counts_updates
+    assert not parse_every_way(BareTableParser, table.partition(b"\n")[2]).counts_updates
 
 
 def test_columns_between_blanks() -> None:

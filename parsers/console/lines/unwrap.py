@@ -23,7 +23,7 @@ _BEHAVIOUR = lazy_pattern(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")
 _STEP_IN_BRACKETS = lazy_pattern(
     r"(?i)\[\s?(?:ep|episode|epoch|it|iter|iteration|step|timestep|update)[\s#:=]"
 )
-_BLANKS = lazy_pattern(r"[ |]*+")
+_BLANKS = lazy_pattern(r"(?:[ |]|: (?=\[?(?:INFO|DEBUG|WARN|TRACE|NOTICE|SUCCESS)\b))*+")
 _CLOCK_PATTERN = (
     r"\[?(\d{4})[-/](\d\d)[-/](\d\d)[T ](\d\d):(\d\d):(\d\d)"
     r"(?:[.,](\d{1,9}))?(Z|[+-]\d\d:?\d\d)?\]?"

@@ -148,6 +148,19 @@ def test_a_number_in_each_record() -> None:
     assert [each.steps("reward") for each in read(text)] == [list(range(1, 9))] * 3
 
 
+def test_seeds_side_by_side_below_a_bar() -> None:
+    """Processes of `multiprocessing` that share a terminal, each behind its bar."""
+    text = "".join(
+        f" {n}%|█  | {n}00/900 [00:27<1:19, 39.1it/s]2026-06-09 17:42:2{n}: [INFO]: "
+        f"Seed: {seed}, Step: {n}0000, Eval mean: {seed + n}.5\n"
+        for n, seeds in ((1, (0, 42, 7)), (2, (42, 0, 7)), (3, (7, 42, 0)))
+        for seed in seeds
+    )
+    found = read(text)
+    assert [each.steps("Eval mean") for each in found] == [[10000, 20000, 30000]] * 3
+    assert {tuple(each.values("Seed")) for each in found} == {(0, 0, 0), (42, 42, 42), (7, 7, 7)}
+
+
 def test_the_number_may_say_how_many_there_will_be() -> None:
     """`Experiment 1/100`."""
     text = "".join(
