@@ -131,8 +131,8 @@ class NotebookStore:
         if training.table:
             batch = printed.as_one()
             points = batch.points if batch.counts_updates else []
-            _add_table(batch, training.table)
-            _place_printed(batch, points)
+            done = _add_table(batch, training.table)
+            _place_printed(batch, points, done)
             found = [batch]
         else:
             parts = _by_training(printed)
@@ -235,8 +235,11 @@ def _shows_again(before: str, page: str) -> bool:
     return 1 < len(rows) <= len(again) and rows == again[: len(rows)]
 
 
-def _add_table(batch: Batch, page: str) -> None:
-    """Replace what the text gave by the rows of the table; a full bar is a regular end."""
+def _add_table(batch: Batch, page: str) -> int:
+    """Replace what the text gave by the rows of the table; a full bar is a regular end.
+
+    Returns the step at which the bar is; 0 if there is none.
+    """
     builder = ColumnBuilder()
     batch.ended = None
     columns = None
@@ -258,6 +261,7 @@ def _add_table(batch: Batch, page: str) -> None:
         if done >= total > 0:
             batch.ended = RunEnd(State.FINISHED, f"{done}/{total}")
     batch.points, batch.counts_updates = builder.pop_points(), False
+    return 0 if bar is None else int(bar[1])
 
 
 def _steps_per_epoch(bar: re.Match[str] | None, page: str) -> int:
@@ -270,15 +274,19 @@ def _steps_per_epoch(bar: re.Match[str] | None, page: str) -> int:
     return steps if is_told else 0
 
 
-def _place_printed(batch: Batch, printed: list[Points]) -> None:
-    """Add what the table lacks of records without a step, if one is printed for each row."""
+def _place_printed(batch: Batch, printed: list[Points], done: int) -> None:
+    """Add what the table lacks of records without a step, if there is one for each row or step.
+
+    A reward function prints one for each step, where the trainer logs each fifth, say.
+    """
     shown = {each.tag for each in batch.points}
-    steps = batch.points[0].steps if batch.points else array("q")
-    batch.points += [
-        Points(each.tag, steps, each.times, each.values)
-        for each in printed
-        if len(each) == len(steps) > 1 and each.tag not in shown
-    ]
+    rows = batch.points[0].steps if batch.points else array("q")
+    for each in printed:
+        if each.tag not in shown and len(each) > 1 and len(rows) > 1:
+            if len(each) == len(rows):
+                batch.points.append(Points(each.tag, rows, each.times, each.values))
+            elif len(each) == done == each.steps[-1]:
+                batch.points.append(each)
 
 
 def _text(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -323,6 +323,22 @@ def test_records_printed_for_each_row_have_its_step(tmp_path: Path) -> None:
         "loss": [(10, 0.1), (20, 0.1), (30, 0.1)],
         "reward": [(10, 1.5), (20, 2.5), (30, 3.5)],
     }
+
+
+@pytest.mark.parametrize(("printed_rows", "found"), [(12, range(1, 13)), (11, ())])
+def test_rewards_printed_in_each_step_beside_a_table(
+    tmp_path: Path, printed_rows: int, found: Sequence[int]
+) -> None:
+    """By GRPO's reward function, where the trainer logs the loss of each fourth step."""
+    path = tmp_path / "rewards.ipynb"
+    rows = "".join(f"<tr><td>{step}</td><td>0.1</td></tr>" for step in (4, 8, 12))
+    page = f"<table><tr><th>Step</th><th>Training Loss</th></tr>{rows}</table>"
+    page = f"<progress value='12' max='12'>{page}"
+    shown = {"output_type": "display_data", "data": {"text/html": page}}
+    first, *others = (f"  Batch: mean_reward=0.{n}\n" for n in range(printed_rows))
+    path.write_bytes(notebook([printed(first), shown, printed("".join(others))]))
+    (only,) = read_all(store_of(path)).values()
+    assert (only.steps("loss"), only.steps("mean_reward")) == ([4, 8, 12], list(found))
 
 
 SB3_TABLE = """\
