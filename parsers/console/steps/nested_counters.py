@@ -117,10 +117,16 @@ class NestedCounters:
         self._rises_at[name] = dict(self._rises)
 
     def hides(self, tags: Sequence[str], axis: str) -> bool:
-        """Whether the steps of lines with these names are those of a counter within another."""
-        if not self.are_nested:
+        """Whether the steps of lines with these names are, or may be, of one within another."""
+        if not (self.are_nested or self._given_up):
             return False
-        return _name_of(ConsoleRecord([(tag, 0.0) for tag in tags], axis=axis)) in self._hidden
+        name = _name_of(ConsoleRecord([(tag, 0.0) for tag in tags], axis=axis))
+        return name in self._hidden or self._may_open(name, tags)
+
+    def _may_open(self, name: str, tags: Sequence[str]) -> bool:
+        """Whether one that was given up has gone on, or does so in these lines: see `_count_on`."""
+        others = {*map(normalise, tags)} - {name}
+        return not self._given_up.isdisjoint({*others, *self._rises_since(name, others)})
 
     @property
     def _hidden(self) -> set[str]:

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ppo_top.parsers.console.parser import ConsoleParser
@@ -123,6 +123,15 @@ LINES = st.sampled_from(
         ),
         max_size=30,
     )
+)
+@example(
+    [
+        ("| Step | Training Loss | reward |", [["0"] * 4]),
+        ("Update #{} (step {}): reward={} ({}%)", [["0"] * 4] * 4),
+        ("Iteration {}/20 | Episodes: {} | Mean Reward: {} | KL: {}", [["1", "0", "0", "0"]]),
+        ("Training complete! reward: {}", [["0"] * 4]),
+        ("| {} | {} | {} |", [["1", "0", "0", "0"]]),
+    ]
 )
 @settings(deadline=None, max_examples=400)
 def test_known_lines_read_like_unknown_ones(lines: list[tuple[str, list[list[str]]]]) -> None:
