@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from ppo_top.model import Profile, Sample, Severity
+from ppo_top.rules.advice.symptoms import facts_seen
 from ppo_top.rules.judge import Judge
 from tests.rules.courses import dips, flat, hill, sinks
 from tests.support.drawn_runs import (
@@ -59,6 +62,23 @@ def test_few_rewards_far_above_their_start_may_be_a_gain() -> None:
     (found,) = [finding for finding in judge.findings if finding.rule == RULE]
     assert found.worst_severity == Severity.WATCH
     assert found.message.startswith("reward swings between 9 and 81.6: no sure gain on 9.8 in ")
+
+
+def test_what_was_at_its_ceiling_has_gained() -> None:
+    """However far it swings afterwards: an agent whose episodes end at 1,000 steps, or soon."""
+    draw = random.Random(5)
+
+    def reward(i: int) -> float:
+        if i < 12:
+            return 14.0 + jitter(i, 3)
+        return 1000.0 if i < 40 else draw.choice((9.0, 40.0, 60.0, 300.0, 1000.0))
+
+    judge = judged(profile("unknown"), draw_rows({"reward_mean": reward}, 600))
+    judge.end_run()
+    found = {finding.rule for finding in judge.findings}
+    assert "at-ceiling" in found
+    assert RULE not in found
+    assert facts_seen(judge.run)["reward had risen before"]
 
 
 @pytest.mark.parametrize(("reward", "rounding"), [(0.0, 3e-17), (7.0, 9e-16), (-200.0, 3e-14)])

@@ -135,7 +135,7 @@ def rollout_tiny(run: JudgedRun) -> bool | None:
 
 def learned_before(run: JudgedRun) -> bool | None:
     """The reward had risen before."""
-    return None if run.reward is None else run.reward.gained
+    return None if run.reward is None else run.reward.gained or run.was_at_ceiling
 
 
 def learned_nothing_unmeasured(run: JudgedRun) -> bool | None:

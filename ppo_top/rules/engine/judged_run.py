@@ -31,6 +31,9 @@ STOPPED_ROWS, STOPPED_TIMES = 10, 6.0
 RARELY_MISSING = 1.1
 """Updates per finite value of a metric of which nearly each row has one."""
 
+AT_CEILING = "at-ceiling"
+"""The rule that says so."""
+
 Memo = tuple[float, ...]
 
 
@@ -84,6 +87,15 @@ class JudgedRun(LoggedRun):
         closed = self.closed_rows.get(rule)
         recent = closed is not None and self.mark.row - closed <= within
         return self.last_severities.get(rule, 0) if recent else 0
+
+    def was_cleared(self, rule: str) -> bool:
+        """Whether a finding of a rule was cleared in this segment."""
+        return self.closed_rows.get(rule, -1) > self.mark.row - self.updates + 1
+
+    @property
+    def was_at_ceiling(self) -> bool:
+        """Whether a finding says that the reward is at its ceiling, or was in this segment."""
+        return AT_CEILING in self.open_severities or self.was_cleared(AT_CEILING)
 
     @property
     def reward_state(self) -> int:

@@ -42,7 +42,7 @@ def never_learned(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     reward = reward_now(run)
     if reward is None or reward.pays_alike:
         return None
-    if reward.at_max or "at-ceiling" in run.open_severities:
+    if reward.at_max or run.was_at_ceiling:  # its swings may be too large for a sure gain
         return None
     if reward.gained and not (run.ended and _hardly_gained(reward, limits)):
         return RESOLVED
@@ -103,8 +103,7 @@ def _hardly_gained(reward: RewardCourse, limits: RuleLimits) -> bool:
 
 def _rose_before(run: JudgedRun) -> bool:
     """Whether the rule was once taken back in this segment: the reward rose by more than noise."""
-    first_row = run.mark.row - run.updates + 1
-    return run.closed_rows.get(NEVER_LEARNED, -1) > first_row
+    return run.was_cleared(NEVER_LEARNED)
 
 
 def _unlearned_level(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> int:
