@@ -30,7 +30,7 @@ _OTHER = re.compile("[^ -~\u2500-\u259f\u2800-\u28ff\u2190-\u2199\u2713-\u2718·
 _UNSAFE = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _COMBINING = frozenset({"Mn", "Me"})
 _LARGE = 10_000_000.0
-_SMALL = 1e-4
+_SMALL = 1e-4 * (1.0 - 1e-6)  # in single precision, 1e-4 is a little less
 _MINUTE, _HOUR, _DAY = 60.0, 3600.0, 86400.0
 
 
