@@ -17,7 +17,9 @@ from ppo_top.model import Profile
 from ppo_top.model.named_tuple import NamedTuple
 
 FALLBACK_CONCEPTS = {
-    "reward_mean": ("eval_success_rate", "success_rate"),
+    "reward_mean": ("eval_success_rate", "success_rate", "win_rate"),
+    "ref_kl": ("ref_kl_token",),
+    "ref_kl_token": ("ref_kl",),
     "approx_kl": ("approx_kl_k1",),
     "entropy": ("seq_entropy",),
     "ratio_dist": ("ratio_dist{max}",),

@@ -128,6 +128,24 @@ def test_the_k1_estimate_replaces_a_missing_update_kl() -> None:
     assert "approx_kl" not in rows
 
 
+@pytest.mark.parametrize(
+    ("columns", "row", "judged", "label"),
+    [
+        ("policy_loss,value_loss,win_rate", "-0.01,0.02,0.3", "win_rate", "win rate"),
+        ("reward,reward_std,resp_len,ref_kl", "0.3,0.1,150,0.2", "ref_kl", "KL to reference"),
+    ],
+)
+def test_what_is_judged_instead_of_a_crucial_value_stands_in_its_row(
+    tmp_path: Path, columns: str, row: str, judged: str, label: str
+) -> None:
+    """A finding about a win rate, or the KL of whole texts, stands beside its value."""
+    rows = [f"{i},{row}" for i in range(1, 9)]
+    (tmp_path / "metrics.csv").write_text("\n".join([f"step,{columns}", *rows]) + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    rows_shown = {each.concept: each for each in make_run_view(run).checklist if each.is_crucial}
+    assert (rows_shown[judged].status, rows_shown[judged].label) == (Status.OK, label)
+
+
 def test_a_value_out_of_range_in_the_first_updates_is_watched() -> None:
     """The headline is amber at once, and says how early it is."""
     run = demo("torch_cartpole_lr")
