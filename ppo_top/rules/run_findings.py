@@ -170,7 +170,7 @@ class RunFindings:
             evidence=collect_evidence(rule, assessment, self._run),
             source=rule.source,
             is_event=rule.is_event,
-            is_moment=rule.is_moment,
+            is_moment=rule.is_moment or (self._run.ended and since.row == mark.row),
         )
 
     def _metrics_of(self, rule: Rule) -> tuple[str, ...]:

@@ -31,8 +31,12 @@ SAME_VALUE = 0.2
 CRASHED = "crashed"
 """Need not be told beside a finding on the same line of the console, which says why it died."""
 
-SAYS_MORE = {"reward-wrong-way": "reward-never-moves"}
-"""Of a reward that is below its start it need not be told that it has not risen above it."""
+SAYS_MORE = {
+    "reward-wrong-way": "reward-never-moves",
+    "learning-rate-cut": "learning-rate-zero",
+}
+"""Of a reward that is below its start it need not be told that it has not risen above it, nor of a
+learning rate that was cut to zero that it is zero."""
 
 COUNTED_ROWS = re.compile(r"(?<!first )\b\d[\d,]* (?:updates|episodes)\b")
 """A number of rows in a message."""

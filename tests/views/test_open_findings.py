@@ -34,3 +34,26 @@ def test_what_says_why_a_process_died_stands_for_its_crash(
     """One line of the console is told once, under the cause that it names."""
     rules = open_rules(write_unhealthy_console(tmp_path / "train.log"), last_line)
     assert {"non-finite", "crashed"}.intersection(rules) == {told}
+
+
+def test_what_is_judged_at_the_end_of_a_run_is_not_said_to_begin_there(tmp_path: Path) -> None:
+    """A reward that gained nothing in a whole run did not stop to gain at its last update."""
+    rewards = [20 + (7 * i) % 5 for i in range(80)]
+    rows = [f"Episode {i} | Reward: {reward}" for i, reward in enumerate(rewards)]
+    (tmp_path / "train.log").write_text("\n".join([*rows, "Training complete!"]) + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    (opened,) = make_run_view(run).open_findings
+    assert opened.finding.rule == "reward-never-moves"
+    assert opened.dated_title == "No gain in reward at episode 79"
+    assert opened.cost == "the last episode"
+
+
+def test_a_learning_rate_that_was_cut_is_not_told_twice(tmp_path: Path) -> None:
+    """That it fell to zero at once says that it is zero."""
+    rows = [f"{i},{20 + i},{3e-4 if i < 30 else 0.0},{0.01 + i / 1e4}" for i in range(40)]
+    text = "\n".join(["step,ep_rew_mean,learning_rate,approx_kl", *rows])
+    (tmp_path / "progress.csv").write_text(text + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    assert {"learning-rate-cut", "learning-rate-zero"} <= {each.rule for each in run.findings}
+    told = [opened.finding.rule for opened in make_run_view(run).open_findings]
+    assert "learning-rate-cut" in told and "learning-rate-zero" not in told
