@@ -141,6 +141,8 @@ WORDS = (
     Words("no-op-updates", "the clip range 0.001 holds the policy: 31 % clipped", {"approx_kl":
           1e-8, "clip_fraction": 0.31, "entropy": 0.69, **FLAT}, {"clip_fraction": 0.0}, config=
           {"clip_range": 0.001}),
+    Words("clip-not-binding", "although 6 % is clipped", {"clip_fraction": 0.06, "approx_kl": 0.06,
+          "clip_range": 0.4}, {"clip_fraction": 0.04}),
     Words("clip-not-binding", "the clip range 0.4 is wide", {"clip_fraction": 0.0, "clip_range":
           0.4}, {"clip_range": 0.5}),
     Words("reward-never-moves", "has not risen above", {"reward_mean": lambda i: jitter(i, 6) +

@@ -34,7 +34,7 @@ def course(reward: DrawnColumn) -> DrawnColumns:
     ("reward", "said"),
     [
         (flat, "reward has not moved from 23.4"),
-        (dips, "reward swings between 4.08 and 21: no gain on 20.7"),
+        (dips, "reward swings between 4.08 and 21, with no gain over its start (20.7),"),
         (sinks, "reward has not risen above 20.7, where it began,"),
         (7.0, "reward is exactly 7"),
         (0.0, "no success seen yet"),

@@ -110,9 +110,7 @@ def entropy_swings(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     turns = count_swings(recent, leg)
     if turns < limits["turns"]:
         return borderline(history.last) if turns >= limits["clear_turns"] else None
-    message = (
-        f"entropy oscillates ({turns} turns in {len(recent)} updates): learning rate too high?"
-    )
+    message = f"entropy oscillates ({turns} turns in {len(recent)} updates)"
     learned = run.learned or (run.reward is not None and run.reward.began_lowest)
     certain = learned and median(recent) < limits["certain"] * history.high
     level = WATCH if certain and run.family == ON_POLICY else WARN

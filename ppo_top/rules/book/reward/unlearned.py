@@ -204,7 +204,7 @@ def _unlearned(run: JudgedRun, reward: RewardCourse) -> str:
         if max(reward.recent) - min(reward.recent) > 0.5 * reward.scale:
             low, high = num(reward.history.low), num(reward.history.high)
             gain = "no sure gain" if median(reward.recent) > reward.baseline else "no gain"
-            return f"reward swings between {low} and {high}: {gain} on {began}"
+            return f"reward swings between {low} and {high}, with {gain} over its start ({began}),"
         if reward.baseline - reward.smooth > max(NEAR_START * reward.scale, NEAR_NOISE * reward.sd):
             return f"{what} has not risen above {began}, where it began,"
         return f"{what} has not moved from {began}"
@@ -270,7 +270,8 @@ RULES = (
             "reward never reached, or independent of the actions",
         ),
         remedies=(
-            "check that rewards differ at all between good and bad episodes or completions",
+            "{in_control}check that rewards differ at all between good and bad episodes",
+            "{in_text}check that rewards differ at all between good and bad completions",
             "{in_control}check how observations and rewards are wired",
             "{in_control}see whether a random policy ever scores; if not: shaping, longer episodes",
             "{in_text}see whether any completion scores; if none: easier prompts, partial credit",

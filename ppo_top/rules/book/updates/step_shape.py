@@ -157,12 +157,12 @@ def clip_not_binding(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if not wide and (kl <= limits["kl"] or clip >= limits["clip"]):
         return borderline(kl, limits["kl"])
     setting = f": the clip range {num(range_)} is wide" if wide and range_ else ""
-    message = f"KL is high ({num(kl)}) but only {pct(clip)} is clipped{setting}"
+    binds = clip > limits["binds"]
+    how_much = "although" if binds else "but only"
+    message = f"KL is high ({num(kl)}) {how_much} {pct(clip)} is clipped{setting}"
     about = ("approx_kl", "clip_range") if setting else ("approx_kl",)
-    if clip > limits["binds"] and not run.falling:
-        message += ", and it does bind"
-        return Assessment(WATCH, kl, limits["kl"], message, concepts=about)
-    return Assessment(WARN, kl, limits["kl"], message, concepts=about)
+    level = WATCH if binds and not run.falling else WARN
+    return Assessment(level, kl, limits["kl"], message, concepts=about)
 
 
 def _is_wide(run: JudgedRun, limits: RuleLimits) -> bool:
