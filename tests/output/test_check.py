@@ -408,6 +408,22 @@ def test_nothing_written_lately_is_no_mistake(
     assert capsys.readouterr().err == "ppo-top: 2 folders of old logs not opened (--active)\n"
 
 
+def test_causes_and_advice_that_stand_above_are_not_said_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two signs of one fault share them; the second names the finding that says them."""
+    names = "time/total_timesteps,rollout/ep_rew_mean,train/approx_kl,train/clip_fraction"
+    rows = [
+        f"{2048 * i},{20 + i},{sizes}"
+        for i, sizes in enumerate(["0.01,0.1"] * 12 + ["0.04,0.38"] * 27)
+    ]
+    (tmp_path / "progress.csv").write_text("\n".join([names, *rows]) + "\n")
+    main(["check", "--no-cache", str(tmp_path)])
+    first, second = capsys.readouterr().out.split("[clip-high]")[0:2]
+    assert "[kl-high]" in first and "the same as" not in first
+    assert "why       the same as for kl-high\n    try 1     the same as for kl-high\n" in second
+
+
 def test_an_error_of_our_own_is_no_finding(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

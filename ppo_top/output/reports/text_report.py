@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from ppo_top.catalogue import concept
 from ppo_top.model import NO_STEP, Axis, Finding, Severity, Status
@@ -58,9 +58,9 @@ def report_lines(run: Run, view: RunView) -> Iterator[str]:
     """The report of one run after its head lines, without colours."""
     if view.reservation:
         yield from _wrap(view.reservation, "  ")
-    for opened in view.open_findings:
+    for index, opened in enumerate(view.open_findings):
         yield ""
-        yield from _finding_lines(opened)
+        yield from _finding_lines(opened, view.open_findings[:index])
     if view.cleared_findings:
         yield ""
         yield "  Resolved"
@@ -85,8 +85,9 @@ def _watched_values(view: RunView) -> Iterator[str]:
         yield f"  {so_far}: what needs a trend is not judged"
 
 
-def _finding_lines(opened: OpenFinding) -> Iterator[str]:
-    finding = opened.finding
+def _finding_lines(opened: OpenFinding, before: Sequence[OpenFinding]) -> Iterator[str]:
+    """A finding; `before` are those above it, whose causes and advice are not listed again."""
+    finding, above = opened.finding, [each.finding for each in before]
     yield (
         f"  {MARKS[opened.severity.status]} {opened.severity.word.upper()}  {clean(finding.title)}"
         f"  [{finding.rule}]{_since(opened)}"
@@ -94,12 +95,18 @@ def _finding_lines(opened: OpenFinding) -> Iterator[str]:
     yield from _wrap(opened.message, "    ")
     for line in opened.evidence:
         yield from _wrap(line, "    evidence  ", "              ")
-    for line in finding.causes:
+    for line in _said_once(finding.causes, {each.causes: each.rule for each in above}):
         yield from _wrap(line, "    why       ", "              ")
-    for rank, line in enumerate(finding.remedies, 1):
+    advice = _said_once(finding.remedies, {each.remedies: each.rule for each in above})
+    for rank, line in enumerate(advice, 1):
         yield from _wrap(line, f"    try {rank}     ", "              ")
     if finding.source:
         yield from _wrap(finding.source, "    source    ", "              ")
+
+
+def _said_once(lines: tuple[str, ...], above: Mapping[tuple[str, ...], str]) -> Sequence[str]:
+    """The lines, or the rule of the finding above that says just the same."""
+    return [f"the same as for {above[lines]}"] if len(lines) > 1 and lines in above else lines
 
 
 def _first_step(view: RunView, finding: Finding) -> str:
