@@ -111,7 +111,7 @@ def _weights(counted: SymptomCounts, holds: bool) -> Mapping[str, float]:
 def likely_causes(run: JudgedRun, rule: str) -> tuple[list[CauseText], str]:
     """The likeliest causes of what a rule has found, and the look that tells the first two apart.
 
-    The look is "" if that is clear.
+    The look is "" if that is clear. What need be no fault is not said beside faults.
     """
     symptoms = symptoms_of(run)
     scores = cause_scores(symptoms, run.family)
@@ -124,7 +124,7 @@ def likely_causes(run: JudgedRun, rule: str) -> tuple[list[CauseText], str]:
     harmless = known_causes().harmless.get(rule)
     proven = any(symptoms.get(fact) for fact in known_causes().proofs)
     if harmless is not None and _holds(harmless.when, symptoms) and not proven:
-        texts = [harmless, *texts][:MOST_CAUSES]
+        texts = [harmless]
     close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)
     looks = (text.look for text in texts[:2] if text.look)
     return texts, next(looks, "") if close else ""
