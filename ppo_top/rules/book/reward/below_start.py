@@ -24,9 +24,11 @@ def below_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if reward.gained and not best_was_random(run, reward):
         return None
     clear, began = limits["clear"] * reward.sd, reward.start_level
-    sank = _quarters_sank(reward, limits)  # a start that was over at once is not held
+    sank = _quarters_sank(reward, limits, "fall")  # a start that was over at once is not held
     if reward.below <= clear and not sank:
-        return None
+        open_still = "reward-wrong-way" in run.open_severities
+        stays_low = open_still and _quarters_sank(reward, limits, "clear")
+        return borderline(reward.history.last) if stays_low else None
     enough = max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good)
     message = f"{run.reward_words} is below where it started: {num(began)} -> {num(reward.smooth)}"
     if reward.below <= enough:
@@ -42,13 +44,13 @@ def below_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     return Assessment(level, reward.history.last, began, message, immediate=run.ended)
 
 
-def _quarters_sank(reward: RewardCourse, limits: RuleLimits) -> bool:
+def _quarters_sank(reward: RewardCourse, limits: RuleLimits, noise: str) -> bool:
     """Whether the last quarter of the log lies below the first, by more than noise and to be seen.
 
     Most of its points do: a single one that is far lower moves a mean. Of rewards that hardly ever
     differ there is no noise to speak of.
     """
-    if reward.change >= -limits["fall"]:
+    if reward.change >= -limits[noise]:
         return False
     count, mean = reward.quarters[-1]
     lost = reward.quarters[0][1] - max(mean, median(reward.recent[-count:]))

@@ -16,6 +16,11 @@ def sinking_beside(outlier: float) -> DrawnColumn:
     return lambda i: -outlier if i == 20 else jitter(i) - 0.05 * i
 
 
+def sank_early(level: float) -> DrawnColumn:
+    """A noisy reward that has sunk by 30 within eight updates; `level`: where it is after 60."""
+    return lambda i: (-30.0 * min(1.0, i / 8) if i < 60 else level) + gauss(i, 4.0)
+
+
 class TestRewardWrongWay(RuleTests):
     """Reward below start."""
 
@@ -57,6 +62,15 @@ class TestRewardWrongWay(RuleTests):
             {"reward_mean": lambda i: jitter(i) - 0.02 * i},
             WARN,
             0,
+        ),
+        Contrast(
+            "what sank long ago has not risen since",
+            {"reward_mean": sank_early(-30.0), "ep_len": 20.0},
+            {"reward_mean": sank_early(-8.0)},
+            WARN,
+            0,
+            count=140,
+            log=AT_LAST,
         ),
         Contrast(
             "it sinks by a share of its range that is to be seen",
