@@ -72,6 +72,8 @@ CONTROL = (
     FactPair("entropy below a fifth of its start", {"entropy": after(20, 0.19, 1.0)},
          {"entropy": -1.0}),
     FactPair("learning rate jumped", {"lr": after(1, 1e-3, 1e-4)}, count=2, other_count=1),
+    FactPair("learning rate jumped", {"lr": after(20, 1e-3, 1e-4)},
+         {"lr": lambda i: 1e-4 * i + 1e-5}),
     FactPair("more than 30 epochs an update", {}, config={"n_epochs": 31},
          other_config={"n_epochs": 30}),
     FactPair("more than 30 epochs an update", {"n_updates": lambda i: 31.0 * i},

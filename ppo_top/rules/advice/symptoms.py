@@ -81,10 +81,13 @@ def rate_low(run: JudgedRun) -> bool | None:
 
 
 def rate_jumped(run: JudgedRun) -> bool | None:
-    """The learning rate is several times what it was at the start."""
+    """The learning rate is several times what it was at the start, and was not warmed up."""
     history = run.histories.get("lr")
     if history is None or history.count < 2:
         return None
+    first = history.first[:3]
+    if len(first) == 3 and first[0] < first[1] < first[2]:
+        return False
     return history.last > LIMITS["rate_jump"] * history.first[0] > 0.0
 
 
