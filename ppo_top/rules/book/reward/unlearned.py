@@ -127,6 +127,8 @@ def _unlearned_level(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -
     if not enough:
         return INFO if budget >= limits["end"] else 0
     near_end = budget >= limits["end"] and not reward.rise > limits["end_rise"]
+    if run.family in LLM_FAMILIES and reward.points < limits["warn_points"]:
+        return WATCH  # so few batches of completions can hardly show a gain
     return WARN if near_end else WATCH
 
 
@@ -245,6 +247,7 @@ RULES = (
             "end_points": 6,
             "end_episodes": 60,
             "paste_rows": 12,
+            "warn_points": 20,
             "long_points": 30,
             "endless_points": 500,
             "looks": 25,

@@ -137,6 +137,8 @@ class TestRewardNeverMoves(RuleTests):
             {"reward_mean": 0.0}, WARN, 0, count=12, family="grpo"),
         Contrast("sixty updates scored nothing", {"reward_mean": 0.0}, {}, WARN, 0, count=62,
             otherwise_count=58, family="grpo"),
+        Contrast("there are twenty batches of completions", {"reward_mean": jitter}, {}, WARN, WATCH,
+            count=20, otherwise_count=19, family="grpo", log=UPDATES),
         Contrast("random actions have already earned it", FEW_EQUAL, {"reward_mean": 0.0}, WARN,
             WATCH, "off-policy", count=15),
         Contrast("the policy is not that of a run before", FEW_EQUAL, {}, WARN, INFO, "off-policy",
