@@ -134,6 +134,13 @@ def test_what_is_for_groups_of_answers_is_said_of_them_only(trainer: str, kept: 
     assert bool(fill_advice(["{in_groups}mixed outcomes"], run)) is kept
 
 
+@pytest.mark.parametrize(("family", "named"), [("on-policy", True), ("unknown", False)])
+def test_no_option_of_actor_critics_is_named_where_it_may_be_none(family: str, named: bool) -> None:
+    """A script that prints rewards alone may as well be a DQN."""
+    run = JudgedRun(Profile("unknown", family))
+    assert bool(fill_advice(["lower {gae_lambda:above 0.9}"], run)) is named
+
+
 @pytest.mark.parametrize(("trainer", "family"), [("sb3", "control"), ("trl-ppo", "text")])
 def test_what_is_for_one_kind_of_task_is_not_said_of_the_other(trainer: str, family: str) -> None:
     """Observations are a control task's, completions a language model's."""
