@@ -70,8 +70,9 @@ def gather_members(
     faults = [finding for finding in found if finding.severity >= WARN] or found
     first = _earliest(diagnosis.first_sign, faults)
     kept = tuple(line for line in diagnosis.evidence if not line.startswith(_ORDER_PREFIXES))
-    order = [_member_line(finding, first.row, profile) for finding in found]
-    rows = [_fault_mark(finding).row for finding in found]
+    told = _first_of_each_rule(found)
+    order = [_member_line(finding, first.row, profile) for finding in told]
+    rows = [_fault_mark(finding).row for finding in told]
     if first.row in rows:
         at = rows.index(first.row)
         order[at] = order[at].replace("with it", "first", 1)
@@ -80,6 +81,14 @@ def gather_members(
     diagnosis.first_sign = first
     shown = [finding for finding in faults if not dated_by or finding.rule in dated_by]
     diagnosis.since = _earliest(diagnosis.since, shown)
+
+
+def _first_of_each_rule(found: Iterable[Finding]) -> list[Finding]:
+    """The first finding of each rule, at warn or above if one is, in the order they began."""
+    first: dict[str, Finding] = {}
+    for finding in sorted(found, key=lambda each: each.severity < WARN):
+        first.setdefault(finding.rule, finding)
+    return sorted(first.values(), key=lambda finding: _fault_mark(finding).row)
 
 
 def _earliest(mark: Mark, faults: Iterable[Finding]) -> Mark:

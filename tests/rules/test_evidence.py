@@ -113,6 +113,19 @@ def test_a_diagnosis_tells_in_which_order_things_broke() -> None:
     assert diagnosis.since.row == 37
 
 
+def test_a_diagnosis_tells_once_of_each_rule() -> None:
+    """Of what came and went again it tells when it first was a warning."""
+    mild, again, third = (
+        finding("kl-high", 20, Severity.INFO, 37), finding("kl-high", 38, cleared=39),
+        finding("kl-high", 41),
+    )  # fmt: skip
+    diagnosis = gathered(mild, again, third, finding("reward-crash", 42))
+    assert diagnosis.evidence[:-1] == (
+        "first: kl-high speaks, since step 38,000",
+        "after 4 updates: reward-crash speaks, since step 42,000",
+    )
+
+
 def test_what_was_mild_for_long_broke_when_it_became_a_warning() -> None:
     """An info before it did not break anything."""
     diagnosis = gathered(
