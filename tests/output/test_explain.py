@@ -138,7 +138,7 @@ def test_advice_says_what_it_is_for() -> None:
     lines = [line.strip() for line in text("approx_kl").splitlines()]
     too_far, nothing = (
         lines.index("Update KL too high:"),
-        lines.index("No-op updates (KL and clipping zero):"),
+        lines.index("No-op updates (KL zero):"),
     )
     assert lines[too_far + 1].startswith("1 lower learning_rate")
     assert lines[nothing + 1].startswith("1 raise learning_rate")

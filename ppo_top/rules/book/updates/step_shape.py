@@ -234,8 +234,8 @@ RULES = (
     ),
     Rule(
         id="no-op-updates",
-        title="No-op updates (KL and clipping zero)",
-        description="KL and clipping are zero although training continues",
+        title="No-op updates (KL zero)",
+        description="the KL is zero although training continues",
         concepts=("approx_kl",),
         related=("clip_fraction",),
         assess=no_op_updates,

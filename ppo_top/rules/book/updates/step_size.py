@@ -114,7 +114,7 @@ def clip_high(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if clips_sequences(run.profile):
         return _sequences_clipped(value, limits)
     message = f"{pct(value)} of the samples hit the clip (healthy <= {pct(limits['clear'])})"
-    if _narrow(run, value, limits):
+    if _narrow(run, value, limits) or _holds_still(run, limits):
         return Assessment(WATCH, value, limits["clear"], message + ", though steps are small")
     if value > limits["crit"] and not _may_be_sequences(run):
         return Assessment(CRIT, value, limits["clear"], message)
@@ -159,6 +159,12 @@ def _narrow(run: JudgedRun, share: float, limits: RuleLimits) -> bool:
     )
     most = limits["crit"] if clip is None else limits["narrow_most"]
     return small and run.family == ON_POLICY and share <= most and not _harm(run)
+
+
+def _holds_still(run: JudgedRun, limits: RuleLimits) -> bool:
+    """Whether the policy hardly moves: whatever is counted as clipped, no update is too large."""
+    kl = run.value("approx_kl")
+    return kl is not None and abs(kl) <= limits["still_kl"]
 
 
 def clipped_share(run: JudgedRun) -> float | None:
@@ -281,6 +287,7 @@ RULES = (
         families=POLICY_GRADIENT,
         judged_at=("clip_fraction", "clip_low", "clip_high"),
         limits={
+            "still_kl": 1e-5,
             "small_kl": 0.02,
             "narrow": 0.15,
             "narrow_most": 0.8,

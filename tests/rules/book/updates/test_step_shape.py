@@ -41,7 +41,7 @@ class TestRatioOff(RuleTests):
 
 
 class TestNoOpUpdates(RuleTests):
-    """No-op updates (KL and clipping zero)."""
+    """No-op updates (KL zero)."""
 
     rule = "no-op-updates"
     examples = (

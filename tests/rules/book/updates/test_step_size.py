@@ -107,6 +107,8 @@ class TestClipHigh(RuleTests):
         Contrast("a KL of the row before counts",
             {**ALTERNATING, "approx_kl": lambda i: 0.01 if i % 3 == 2 else None},
             {"approx_kl": lambda i: 0.01 if i % 3 == 0 else None}, WARN, WATCH),
+        Contrast("the policy moves at all", {"clip_fraction": 1.0, "approx_kl": -1.1e-5},
+            {"approx_kl": -0.9e-5}, CRIT, WATCH),
         Contrast("it is ten times the run's own share", {"clip_fraction": after(40, 0.103, 0.0100)},
             {"clip_fraction": after(40, 0.103, 0.0107)}, WATCH, 0, family="grpo"),
         Contrast("there are thirty updates to compare with",
