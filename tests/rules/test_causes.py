@@ -638,13 +638,14 @@ def test_a_policy_has_not_converged_once_its_gain_is_lost(rows: int, converged: 
     assert (CONVERGED in opened(judge, "premature-convergence").causes) is converged
 
 
-@pytest.mark.parametrize(("rule", "because"), [
-    ("critic-not-learning", "returns are still too large, or too noisy"),
-    ("value-loss-rising", "returns have grown with the reward"),
+@pytest.mark.parametrize(("rule", "because", "advice"), [
+    ("critic-not-learning", "returns are still too large, or too noisy", "{normalised_rewards}"),
+    ("value-loss-rising", "returns have grown with the reward",
+     "nothing, as long as the reward holds"),
 ])  # fmt: skip
 @pytest.mark.parametrize("kept", [True, False])
 def test_a_critic_that_lags_behind_a_gain_need_not_be_at_fault(
-    rule: str, because: str, kept: bool
+    rule: str, because: str, advice: str, kept: bool
 ) -> None:
     """Where the policy learns without it, that alone is said; not where the gain is lost again."""
     columns: DrawnColumns = {
@@ -657,6 +658,7 @@ def test_a_critic_that_lags_behind_a_gain_need_not_be_at_fault(
     (first, *others), _ = likely_causes(judge.run, rule)
     assert first.sentence.startswith(because) is kept
     assert bool(others) is not kept
+    assert (first.remedies == (advice,)) is kept
 
 
 @pytest.mark.parametrize(("reward", "by_rule"), [("accuracy", True), ("my-reward-model", False)])
