@@ -44,6 +44,9 @@ class TextEvidence(NamedTuple):
 _WORKER = lazy_pattern(r"^(?:\([\w.: ]{0,60}\bpid=\d+[^()]{0,60}\)|\[rank\d+\]:)\s*(?=\S)")
 """Which of several processes says it, as Ray and torch write before a line: no part of it."""
 
+_BAR = lazy_pattern(r"^[^\[\]]{0,200}\[\d+:\d\d(?::\d\d)?[<,][^\[\]]{0,400}\]\s*(?=\S)")
+"""tqdm's bar, `45%|### | 9/20 [00:07<00:08, 1.3it/s]`, behind which a warning stands."""
+
 _LOG_LEVEL = r"\b(?:ERROR|WARN(?:ING)?|CRITICAL|INFO|DEBUG)\b"
 _OUT_OF_MEMORY = r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory"
 _KILLED_FOR_MEMORY = r"oom[-_]kill|Out of memory: Killed process|Out Of Memory$"
@@ -98,9 +101,9 @@ def rule_of_death(text: str) -> str:
     return "killed" if _KILLED.search(text) else "crashed"
 
 
-def without_worker(line: str) -> str:
-    """A console line without the process that a launcher says it is of."""
-    return _WORKER.sub("", line)
+def message_in(line: str) -> str:
+    """What a console line says, without the process that it is of and a bar before it."""
+    return _BAR.sub("", _WORKER.sub("", line))
 
 
 def find_text_evidence(line: str) -> TextEvidence | None:

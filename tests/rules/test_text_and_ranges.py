@@ -8,7 +8,7 @@ import pytest
 
 from ppo_top.catalogue import Trainer, is_concept, known_trainers
 from ppo_top.model import Profile, Status
-from ppo_top.rules.console_text import find_text_evidence
+from ppo_top.rules.console_text import find_text_evidence, message_in
 from ppo_top.rules.crucial_values import crucial_values, essential_values, not_logged_text
 from ppo_top.rules.engine.ranges import colour, healthy_range, is_below_usual
 from tests.support.drawn_runs import profile
@@ -70,6 +70,22 @@ def test_the_last_line_of_a_traceback_names_the_error(line: str) -> None:
     found = find_text_evidence(line)
     assert found is not None
     assert found.text == line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "env.py:12: RuntimeWarning: overflow encountered in exp",
+        "(Worker pid=577) env.py:12: RuntimeWarning: overflow encountered in exp",
+        "Epoch 3: : 0it [12:57, ?it/s, loss=1.64]env.py:12: RuntimeWarning: overflow encountered in"
+        " exp",
+        " 45%|####   | 9/20 [00:07<00:08, 1.3it/s] env.py:12: RuntimeWarning: overflow encountered"
+        " in exp",
+    ],
+)
+def test_what_is_said_of_a_warning_is_the_warning(line: str) -> None:
+    """Not the process that a launcher names before it, nor the bar that it follows."""
+    assert message_in(line) == "env.py:12: RuntimeWarning: overflow encountered in exp"
 
 
 def test_hostile_text_is_made_harmless() -> None:

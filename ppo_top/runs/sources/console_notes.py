@@ -12,7 +12,7 @@ from ppo_top.rules.console_text import (
     LAST_WORDS,
     MAX_EVIDENCE_CHARS,
     TextEvidence,
-    without_worker,
+    message_in,
 )
 from ppo_top.runs.sources.run_ends import deaths
 from ppo_top.runs.sources.source import SourceState
@@ -42,7 +42,7 @@ def gather_notes(sources: Collection[SourceState], clock: Sequence[Series]) -> G
         for line, found in source.evidence:
             if finished and found.kind in LAST_WORDS:
                 continue
-            text = without_worker(line.text)
+            text = message_in(line.text)
             if line.step is None:
                 at_end = not source.points or (source in died and found.kind in LAST_WORDS)
                 by_step.append((END_OF_RUN_STEP if at_end else -1, found, text))
