@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 HEADLESS, SCREEN = "ppo-top.pyz", "ppo-top-screen.pyz"
-SCREEN_FOLDERS = ("tui", "demo")
+NOT_HEADLESS = ("tui", "demo", "serve")
 PACKAGES = ("textual", "plotext", "watchdog", "prometheus_client")
 DATA_SUFFIXES = (".tsv", ".typed")
 COMPILED_SUFFIXES = (".so", ".pyd", ".pyc")
@@ -42,7 +42,7 @@ sys.exit(main())
 def build(folder: Path) -> tuple[Path, Path]:
     """Write both files into a folder; the one without the screen first."""
     folder.mkdir(parents=True, exist_ok=True)
-    headless = dict(_own_files(without=SCREEN_FOLDERS))
+    headless = dict(_own_files(without=NOT_HEADLESS))
     whole = {**dict(_own_files(without=())), **dict(_files_of_packages())}
     return _write(folder / HEADLESS, headless), _write(folder / SCREEN, whole)
 

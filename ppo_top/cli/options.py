@@ -247,10 +247,10 @@ def _tell_of_shell_words(event: str, command: Sequence[str]) -> None:
 
 
 def need_prometheus_client(command: str) -> None:
-    """UsageError if the one dependency of what is exported to Prometheus is not installed."""
+    """UsageError if what is exported to Prometheus, or its one dependency, is not installed."""
     from importlib.util import find_spec
 
-    if find_spec("prometheus_client") is not None:
+    if all(map(find_spec, ("prometheus_client", "ppo_top.serve"))):
         return
     in_one_file = not Path(__file__).exists()
     remedy = "ppo-top-screen.pyz has it" if in_one_file else "pip install prometheus_client"
