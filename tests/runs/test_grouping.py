@@ -355,6 +355,13 @@ def test_a_console_and_a_folder_of_the_same_name() -> None:
     assert frozenset({"ppo_1.log", f"ppo_1/{EVENT_FILE}"}) in runs_of(logs)
 
 
+def test_a_console_and_a_table_of_the_same_name_side_by_side() -> None:
+    """ppo_1.csv is of ppo_1.log, whose values are others, not of ppo_2.log."""
+    logs = {f"ppo_{n}.csv": GroupedLog({"note": [1.5 + n, 9.25, 4.0]}, "csv") for n in (1, 2)}
+    logs |= {f"ppo_{n}.log": console(n) for n in (1, 2)}
+    assert runs_of(logs) == one_run("ppo_1.csv", "ppo_1.log") | one_run("ppo_2.csv", "ppo_2.log")
+
+
 @pytest.mark.parametrize("first", [GroupedLog(), GroupedLog({"start_timesteps": [1.0]})])
 def test_an_attempt_that_died_and_the_one_after_it(first: GroupedLog) -> None:
     """Tianshou's folders: a time, the seed inside; the first attempt ends before any metric."""

@@ -56,7 +56,7 @@ def _are_attempts(folder: str, one: str, other: str) -> bool:
     """
     start = len(folder.rstrip("/")) + 1
     ours, theirs = (NUMBER.sub("0", home[start:].partition("/")[0]) for home in (one, other))
-    return ours == theirs
+    return ours == theirs != ""
 
 
 def units_by_folder_name(units: Iterable[LogUnit]) -> Mapping[str, list[LogUnit]]:
