@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partialmethod
 from pathlib import Path
 
@@ -56,18 +57,8 @@ class ChoiceActions:
             every = ui.listed_runs()
             return f"[{len(runs.filtered(every))}/{len(every)}]  Tab: metrics"
 
-        before = runs.filter
-        ui.line_input = LineInput(
-            "/",
-            apply,
-            preview,
-            before,
-            lambda: preview(before),
-            hint,
-            lambda text: self._filter_metrics("" if text == before else text),
-        )
-        if typed:
-            ui.line_input.set_text(typed)
+        line = LineInput("/", apply, preview, runs.filter, hint=hint)
+        self._type_filter(line, typed, self._filter_metrics)
 
     def _filter_metrics(self, typed: str = "") -> None:
         """Type a pattern that the charts shown match, while it is typed; Esc restores the old."""
@@ -83,18 +74,19 @@ class ChoiceActions:
             literal = "" if is_expression(ui.metrics.filter) else ", no regex: taken literally"
             return f"[{found}/{len(every)}{literal}]  Tab: runs"
 
-        before = ui.metrics.filter
-        ui.line_input = LineInput(
-            "/ metrics: ",
-            preview,
-            preview,
-            before,
-            lambda: preview(before),
-            hint,
-            lambda text: self._filter_runs("" if text == before else text),
-        )
+        line = LineInput("/ metrics: ", preview, preview, ui.metrics.filter, hint=hint)
+        self._type_filter(line, typed, self._filter_runs)
+
+    def _type_filter(
+        self, line: LineInput, typed: str, filter_others: Callable[[str], None]
+    ) -> None:
+        """Type a filter, which begins with what was typed for the other list before Tab."""
+        before = line.text
+        line.on_cancel = lambda: line.on_change(before)
+        line.on_tab = lambda text: filter_others("" if text == before else text)
+        self.ui_state.line_input = line
         if typed:
-            ui.line_input.set_text(typed)
+            line.set_text(typed)
 
     def _search_text(self) -> None:
         """Type a pattern; the text goes to its first match, n and N to the others."""
