@@ -45,10 +45,7 @@ class BareTableParser(NumberRowsParser):
         return run.columns
 
     def _pop_batch(self) -> Batch:
-        first = self._runs.pop_all(super()._pop_batch(), counts_rows=self._is_frame)
-        for batch in first.rest:
-            batch.counts_updates = self._is_frame
-        return first
+        return self._runs.pop_all(super()._pop_batch(), counts_rows=self._is_frame)
 
     def _split(self, line: bytes) -> list[str]:
         if self._places is None:

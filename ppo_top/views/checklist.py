@@ -10,6 +10,7 @@ from ppo_top.catalogue import MACHINE_GROUP, TAG_PREFIX, Trainer, concept, logge
 from ppo_top.model import Finding, Severity, Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS, crucial_values, not_logged_text
+from ppo_top.rules.engine.judged_run import AT_CEILING
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.ranges import (
     HealthyRange,
@@ -25,7 +26,6 @@ from ppo_top.text.format import format_metric_value as value_text
 from ppo_top.views.open_findings import OpenFinding
 from ppo_top.views.trend import best_value
 from ppo_top.views.troubled_rows import (
-    AT_CEILING_RULE,
     SETTINGS,
     WARMUP_POINTS,
     returns_settled,
@@ -306,7 +306,7 @@ def _warms_up(name: str, status: Status) -> bool:
 
 def _returns_settled(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> bool:
     """Whether all returns are nearly equal, so that explained variance divides by almost 0."""
-    if any(each.finding.rule == AT_CEILING_RULE for each in opened):
+    if any(each.finding.rule == AT_CEILING for each in opened):
         return True
     return returns_settled(run.timeline, row)
 

@@ -9,12 +9,10 @@ from operator import itemgetter
 from ppo_top.model import Finding, Severity, Status, open_at
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
+from ppo_top.rules.engine.judged_run import AT_CEILING
 from ppo_top.rules.engine.ranges import Band
 from ppo_top.runs.ongoing_evaluation import CONFIG_FROM_TRACKS
 from ppo_top.runs.rows.timeline import Timeline
-
-AT_CEILING_RULE = "at-ceiling"
-"""While this finding is open, values that need a spread of returns mean little."""
 
 SETTINGS = CONFIG_FROM_TRACKS
 """Metric of a setting -> its option: a diagnosis that names one as the cause marks it."""
@@ -61,7 +59,7 @@ def troubled_rows(findings: Iterable[Finding], name: str, row: int) -> tuple[Row
     found: list[RowStatus] = []
     if name == "explained_variance":
         for finding in findings:
-            if finding.rule == AT_CEILING_RULE:
+            if finding.rule == AT_CEILING:
                 found += [each._replace(status=Status.OK) for each in _intervals(finding, row)]
     for finding in findings_about(findings, name):
         found += [each for each in _intervals(finding, row) if each.status is not Status.INFO]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import shutil
@@ -11,11 +12,13 @@ from typing import Any
 import pytest
 
 from ppo_top.cli import main
+from ppo_top.output.reports.text_report import report_lines
+from ppo_top.views.run_view import make_run_view
 from tests.support.denied_files import deny_opening
 from tests.support.growing_logs import DEMO_LOGS_FOLDER, demo_runs
 from tests.support.installed_program import copy_of
 from tests.support.remembered import Printed, age, opened_files
-from tests.support.screens import write_unhealthy_console, write_unhealthy_run
+from tests.support.screens import read_session, write_unhealthy_console, write_unhealthy_run
 
 HEALTHY = ["sb3_cartpole", "torch_cartpole", "trl_grpo"]
 FAULTS = {
@@ -422,6 +425,22 @@ def test_causes_and_advice_that_stand_above_are_not_said_again(
     first, second = capsys.readouterr().out.split("[clip-high]")[0:2]
     assert "[kl-high]" in first and "the same as" not in first
     assert "why       the same as for kl-high\n    try 1     the same as for kl-high\n" in second
+
+
+def test_of_three_that_share_them_the_first_is_named() -> None:
+    """The one that lists them, not one that sends the reader on."""
+    (run,) = read_session([DEMO_LOGS_FOLDER / "sb3_cartpole_lr3e-2"]).runs.values()
+    view = make_run_view(run)
+    worst, *_ = view.open_findings
+    alike = []
+    for name in ("first", "second", "third"):
+        finding = copy.copy(worst.finding)
+        finding.rule = name
+        alike.append(worst._replace(finding=finding))
+    text = "\n".join(report_lines(run, view._replace(open_findings=tuple(alike))))
+    lists = [lines for lines in (worst.finding.causes, worst.finding.remedies) if len(lines) > 1]
+    assert text.count("the same as for first") == 2 * len(lists) > 0
+    assert "the same as for second" not in text
 
 
 def test_an_error_of_our_own_is_no_finding(

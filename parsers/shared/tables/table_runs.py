@@ -218,7 +218,8 @@ class TableRuns:
         """What was read of each training; problems and settings of the file are the first one's."""
         first, *rest = self.pop_batches()
         first.problems, first.config = file.problems, {**file.config, **first.config}
-        first.counts_updates = bool(first.points) and counts_rows
+        for batch in (first, *rest):
+            batch.counts_updates = bool(batch.points) and counts_rows
         first.rest = rest
         (first, *rest)[-1].ended = file.ended
         return first
@@ -250,7 +251,8 @@ class TableRuns:
         else:
             what, which = " and ".join(self._names), ", ".join(text.strip() for text in texts)
             note = _NOTE.format(len(self._names_taken) + 2, what, which)
-            note += ", and steps begin anew" * self._begins(step)
+            if self._begins(step):
+                note += ", and steps begin anew"
             run = TableRun(self._free_name(texts), settings, note)
         self._by_cells[cells] = run
         return run

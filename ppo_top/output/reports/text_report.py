@@ -87,7 +87,7 @@ def _watched_values(view: RunView) -> Iterator[str]:
 
 def _finding_lines(opened: OpenFinding, before: Sequence[OpenFinding]) -> Iterator[str]:
     """A finding; `before` are those above it, whose causes and advice are not listed again."""
-    finding, above = opened.finding, [each.finding for each in before]
+    finding, above = opened.finding, [each.finding for each in reversed(before)]  # the first counts
     yield (
         f"  {MARKS[opened.severity.status]} {opened.severity.word.upper()}  {clean(finding.title)}"
         f"  [{finding.rule}]{_since(opened)}"

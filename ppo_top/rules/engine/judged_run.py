@@ -32,7 +32,7 @@ RARELY_MISSING = 1.1
 """Updates per finite value of a metric of which nearly each row has one."""
 
 AT_CEILING = "at-ceiling"
-"""The rule that says so."""
+"""While this finding is open, values that need a spread of returns mean little."""
 
 Memo = tuple[float, ...]
 

@@ -129,17 +129,21 @@ class SourceChain:
 
     @cached_property
     def _iteration_tags(self) -> list[str]:
-        known = self.meanings
-        means = {tag for tag in self.tags if tag in known and known[tag].concept == "iteration"}
         counters = ("iteration", "epoch")
-        return [tag for tag in self.tags if tag in means or step_axis(tag) in counters]
+        return [
+            tag
+            for tag in self.tags
+            if step_axis(tag) in counters or self._concept(tag) == "iteration"
+        ]
 
     @cached_property
     def _numbering_tags(self) -> dict[str, Axis]:
-        known = self.meanings
-        return numbering_tags(
-            {tag: known[tag].concept if tag in known else "" for tag in self.tags}
-        )
+        return numbering_tags({tag: self._concept(tag) for tag in self.tags})
+
+    def _concept(self, tag: str) -> str:
+        """What a tag stands for; empty if nothing is known of it."""
+        known = self.meanings.get(tag)
+        return known.concept if known is not None else ""
 
     @cached_property
     def tags(self) -> list[str]:

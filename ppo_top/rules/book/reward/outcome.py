@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.judged_run import JudgedRun
+from ppo_top.rules.engine.judged_run import AT_CEILING, JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.ceiling import own_environment
 from ppo_top.rules.engine.reward.course import AT_MAX, EVALUATED, RewardCourse
@@ -50,7 +50,7 @@ def _no_longer(run: JudgedRun, reward: RewardCourse) -> Assessment | None:
 
     What an evaluation has shown holds until another one shows less.
     """
-    if "at-ceiling" not in run.open_severities:
+    if AT_CEILING not in run.open_severities:
         return None
     if reward.lost_share > LOW_SHARE:
         return RESOLVED
@@ -101,9 +101,7 @@ def ended_early(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     reward, budget = reward_now(run), run.progress
     if reward is None or budget is None or budget < limits["budget"]:
         return None
-    if _beside_findings(run) or not {"at-ceiling", "reward-plateau"}.isdisjoint(
-        run.open_severities
-    ):
+    if _beside_findings(run) or not {AT_CEILING, "reward-plateau"}.isdisjoint(run.open_severities):
         return RESOLVED
     rise = _only_rose(reward) or _rise_to_the_end(reward, limits)
     if rise is None:
@@ -144,7 +142,7 @@ def _only_rose(reward: RewardCourse) -> tuple[float, float] | None:
 
 RULES = (
     Rule(
-        id="at-ceiling",
+        id=AT_CEILING,
         title="Reward at its ceiling",
         description="the reward rose and then levelled off at its maximum, or is what the"
         " environment counts as solved from",
@@ -167,7 +165,7 @@ RULES = (
         concepts=("reward_mean",),
         assess=ended_early,
         stays_calm=_far_from_end,
-        asks_about=("at-ceiling", "reward-plateau"),
+        asks_about=(AT_CEILING, "reward-plateau"),
         limits={"budget": 0.95, "slower": 0.25},
         persistence=AT_ONCE,
         at_end=True,

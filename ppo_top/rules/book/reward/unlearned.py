@@ -7,7 +7,7 @@ from ppo_top.rules.advice.exploration_symptoms import entropy_rises
 from ppo_top.rules.advice.symptoms import rate_low
 from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.judged_run import JudgedRun
+from ppo_top.rules.engine.judged_run import AT_CEILING, JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import UNLEARNED, RewardCourse
 from ppo_top.rules.engine.reward.measures import GAIN_NOISE, MIN_POINTS
@@ -265,7 +265,7 @@ RULES = (
             OFF_POLICY: REPLAY_LIMITS,
         },
         persistence=k_of_n(3, 3),
-        asks_about=("at-ceiling", "reward-crash", "action-noise-growing"),
+        asks_about=(AT_CEILING, "reward-crash", "action-noise-growing"),
         at_end=True,
         ranks_causes=True,
         causes=(
