@@ -19,18 +19,17 @@ TRACEBACK = "Traceback (most recent call last)"
 """What names a crash until its error is known."""
 
 
-STOPPED_BY_HAND = "KeyboardInterrupt"
-"""What ends the traceback of a run that its user stopped: no crash."""
-
-
 DEATH = "death"
 """The kind of the text with which a log says that its process failed, whatever wrote it."""
 
 
+NAMED_DEATHS = frozenset({"killed", "out-of-memory", "disk-full"})
+"""Rules that say why a process died, beside which it need not be told that it did."""
+
 _KILLED = lazy_pattern(r"\bKilled\b")
 
 
-LAST_WORDS = ("crashed:crit", "killed:crit", "out-of-memory:crit", LAST_ERROR)
+LAST_WORDS = ("crashed:crit", "killed:crit", "out-of-memory:crit", "disk-full:crit", LAST_ERROR)
 """Kinds of lines that end a process, unless it goes on."""
 
 
@@ -49,6 +48,7 @@ _BAR = lazy_pattern(r"^[^\[\]]{0,200}\[\d+:\d\d(?::\d\d)?[<,][^\[\]]{0,400}\]\s*
 
 _LOG_LEVEL = r"\b(?:ERROR|WARN(?:ING)?|CRITICAL|INFO|DEBUG)\b"
 _OUT_OF_MEMORY = r"CUDA out of memory|OutOfMemoryError|MPS backend out of memory"
+_DISK_FULL = r"No space left on device|Disk quota exceeded|PytorchStreamWriter failed writing file"
 _KILLED_FOR_MEMORY = r"oom[-_]kill|Out of memory: Killed process|Out Of Memory$"
 _SENTENCES = (
     ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+"),
@@ -66,6 +66,7 @@ _SENTENCES = (
     ("non-finite:crit", r"\b(?:[Ll]oss|[Gg]radients?|[Rr]eward) (?:is|are|became) [Nn]a[Nn]\b"),
     ("out-of-memory:crit", _OUT_OF_MEMORY),
     ("killed:crit", _KILLED_FOR_MEMORY),
+    ("disk-full:crit", _DISK_FULL),
     # after a log level on the same line, the traceback is of an exception that was caught
     ("crashed:crit", rf"^(?:(?!{_LOG_LEVEL}).)*{re.escape(TRACEBACK)}"),
     ("numpy-warning:watch", r"RuntimeWarning: (?:invalid value|overflow|divide by zero) encounter"),
@@ -86,6 +87,9 @@ _HINTS = (
     "Out of memory",
     "Out Of Memory",
     "oom",
+    "No space left",
+    "Disk quota",
+    "StreamWriter failed",
     "Traceback",
     "RuntimeWarning",
     " nan",

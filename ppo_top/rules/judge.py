@@ -11,7 +11,13 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
-from ppo_top.rules.console_text import DEATH, LAST_ERROR, STOPPED_BY_HAND, TRACEBACK, rule_of_death
+from ppo_top.rules.console_text import (
+    DEATH,
+    LAST_ERROR,
+    NAMED_DEATHS,
+    TRACEBACK,
+    rule_of_death,
+)
 from ppo_top.rules.coverage import SkippedRule, point_count, skipped_rules
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.block_screen import Asked, BlockScreen
@@ -23,11 +29,12 @@ from ppo_top.rules.run_findings import RunFindings
 from ppo_top.rules.selection import select_rules
 from ppo_top.settings.custom_rule import CustomRule
 from ppo_top.support import internal_errors
+from ppo_top.text.stopped_process import why_stopped
 
 TEXT_FINDING_ROWS = 20
 """A finding based on console text alone clears after this many rows without more of it."""
 
-SURVIVED_AFTER_ROWS = {"crashed": 2, "killed": 2, "out-of-memory": 2}
+SURVIVED_AFTER_ROWS = {"crashed": 2, "killed": 2, "out-of-memory": 2, "disk-full": 2}
 """A run that logs this many more rows has survived the error on its console."""
 
 PART_ROWS = 16
@@ -39,7 +46,7 @@ MAX_EVIDENCE_LINES = 5
 SHORT_RUN_UPDATES = 5
 """A run that ended with fewer updates is too short for most rules to have k of n points."""
 
-ERROR_NAMING_KINDS = ("non-finite:crit", "out-of-memory:crit")
+ERROR_NAMING_KINDS = ("non-finite:crit", "out-of-memory:crit", "disk-full:crit")
 """Kinds of console lines that end a traceback and have their own rule."""
 
 
@@ -216,7 +223,7 @@ class Judge:
     def _add_death(self, text: str, mark: Mark) -> None:
         """Report in its last words that the process died, unless a finding says why it did."""
         crash = self._found.open_by_id("crashed")
-        if crash is None and not {"out-of-memory", "killed"} & self._run.open_severities.keys():
+        if crash is None and not NAMED_DEATHS & self._run.open_severities.keys():
             self.add_text_evidence(f"{rule_of_death(text)}:crit", text, mark)
         elif crash is not None and TRACEBACK in crash.message:
             self._name_error(text, mark)
@@ -229,7 +236,7 @@ class Judge:
             lines = [each for each in finding.evidence if each != text and TRACEBACK not in each]
             finding.evidence = (*lines, text)[-2 * MAX_EVIDENCE_LINES :]
             finding.record_version(mark.row)
-            if text.startswith(STOPPED_BY_HAND):
+            if why_stopped(text):
                 self._found.clear(self._book.index["crashed"], mark)
 
     def skipped_rules(self) -> list[SkippedRule]:

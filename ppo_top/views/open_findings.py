@@ -10,6 +10,7 @@ from ppo_top.catalogue import concept
 from ppo_top.model import NO_STEP, Axis, Finding, RowKind, Severity, open_at
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.book import BY_ID
+from ppo_top.rules.console_text import NAMED_DEATHS
 from ppo_top.rules.evidence import overlaps
 from ppo_top.runs.run import Run
 from ppo_top.text.format import (
@@ -29,7 +30,7 @@ SAME_VALUE = 0.2
 """Values that differ by less, relative to the larger one, are told as one."""
 
 CRASHED = "crashed"
-"""Need not be told beside a finding on the same line of the console, which says why it died."""
+"""Need not be told beside what says why it died: a finding on the same line, or a named death."""
 
 SAYS_MORE = {
     "reward-wrong-way": "reward-never-moves",
@@ -137,7 +138,8 @@ def explaining_rules(open_now: Iterable[tuple[Finding, Severity]]) -> dict[str, 
     explained: dict[str, tuple[Severity, str]] = {}
     last_words = next((finding.message for finding, _ in found if finding.rule == CRASHED), None)
     for finding, severity in found:
-        says_why = finding.rule != CRASHED and finding.message == last_words
+        is_last = finding.rule != CRASHED and finding.message == last_words
+        says_why = is_last or finding.rule in NAMED_DEATHS
         said = (SAYS_MORE.get(finding.rule, ""), CRASHED if says_why else "")
         for rule in (*finding.members, *filter(None, said)):
             if rule not in explained or severity > explained[rule][0]:

@@ -120,5 +120,6 @@ def test_every_advice_about_checkpoints_is_known_to_ask_for_one_or_not() -> None
     assert {advice for advice in about if not asks_for_restart(advice)} == {
         "stop at the best evaluated checkpoint",
         "{in_text}gradient checkpointing",
+        "delete checkpoints that are not needed, and {fewer_checkpoints}",
     }
     assert len(about) > 5

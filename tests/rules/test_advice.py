@@ -311,6 +311,21 @@ def test_what_memory_holds_at_once_is_not_the_batch_of_an_update(trainer: str, n
     assert not any("ppo_mini_batch_size" in line for line in said)
 
 
+@pytest.mark.parametrize(
+    ("trainer", "named"),
+    [
+        ("verl", "keep fewer of them: trainer.max_actor_ckpt_to_keep"),
+        ("trl-grpo", "keep fewer of them: save_total_limit"),
+        ("sb3", "keep fewer of them"),
+        ("custom", "keep fewer of them"),
+    ],
+)
+def test_what_limits_checkpoints_is_named_where_a_trainer_has_it(trainer: str, named: str) -> None:
+    """A full disk is most often one of checkpoints."""
+    (said,) = (line for line in tries("disk-full", trainer).splitlines() if "fewer" in line)
+    assert said == f"delete checkpoints that are not needed, and {named}"
+
+
 def test_what_sets_epsilon_is_named_where_it_is_known() -> None:
     """SB3's DQN has two options for it; a script of one's own is told what to reach."""
     wanted = "a final exploration rate of 0.01 to 0.1, reached within half of the run"

@@ -21,7 +21,7 @@ from tests.support.drawn_runs import (
 )
 
 NOT_BY_COLUMNS = {
-    *("out-of-memory", "crashed", "killed", "numpy-warning", "restarted", "slow"),
+    *("out-of-memory", "disk-full", "crashed", "killed", "numpy-warning", "restarted", "slow"),
     "action-values-short",
 }
 """Rules that columns of numbers cannot make speak, but text, the clock or the end of a run does:

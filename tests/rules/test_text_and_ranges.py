@@ -23,6 +23,10 @@ EVIDENCE_LINES = {
     "RuntimeError: normal expects all elements of std >= 0.0": "non-finite:crit",
     "probability tensor contains either `inf`, `nan` or element < 0": "non-finite:crit",
     "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate": "out-of-memory:crit",
+    "OSError: [Errno 28] No space left on device": "disk-full:crit",
+    "OSError: [Errno 122] Disk quota exceeded: 'checkpoint-400'": "disk-full:crit",
+    "RuntimeError: [enforce fail at inline_container.cc:815] . PytorchStreamWriter failed writing "
+    "file data/721: file write failed": "disk-full:crit",
     "Traceback (most recent call last):": "crashed:crit",
     "(TaskRunner pid=57714) Traceback (most recent call last):": "crashed:crit",
     "env.py:12: RuntimeWarning: invalid value encountered in divide": "numpy-warning:watch",

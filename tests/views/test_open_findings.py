@@ -16,6 +16,13 @@ NAN = (
     "IndependentConstraint(Real(), 1), but found invalid values:"
 )
 KEY = "KeyError: 'observation'"
+RAY = """OSError: [Errno 28] No space left on device
+
+The above exception was the direct cause of the following exception:
+
+Traceback (most recent call last):
+ray.exceptions.RayTaskError(OSError): ray::Worker.save_checkpoint() (pid=7)"""
+"""A full disk where Ray's worker saves, then what its driver says of it."""
 
 
 def open_rules(log: Path, last_line: str) -> list[str]:
@@ -27,13 +34,15 @@ def open_rules(log: Path, last_line: str) -> list[str]:
     return [opened.finding.rule for opened in view.open_findings]
 
 
-@pytest.mark.parametrize(("last_line", "told"), [(NAN, "non-finite"), (KEY, "crashed")])
+@pytest.mark.parametrize(
+    ("last_line", "told"), [(NAN, "non-finite"), (KEY, "crashed"), (RAY, "disk-full")]
+)
 def test_what_says_why_a_process_died_stands_for_its_crash(
     tmp_path: Path, last_line: str, told: str
 ) -> None:
-    """One line of the console is told once, under the cause that it names."""
+    """A death is told once, under the cause that the console names."""
     rules = open_rules(write_unhealthy_console(tmp_path / "train.log"), last_line)
-    assert {"non-finite", "crashed"}.intersection(rules) == {told}
+    assert {"non-finite", "crashed", "disk-full"}.intersection(rules) == {told}
 
 
 def test_what_is_judged_at_the_end_of_a_run_is_not_said_to_begin_there(tmp_path: Path) -> None:

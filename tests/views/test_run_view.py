@@ -496,12 +496,20 @@ def test_a_run_that_goes_on_after_it_was_killed_is_not_called_dead(tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("error", "crashes"), [("KeyboardInterrupt", False), ("Exception: no more disk", True)]
-)
+    ("error", "crashes"),
+    [
+        ("KeyboardInterrupt", False),
+        ("torch.distributed.elastic.multiprocessing.api.SignalException: "
+         "Process 4242 got signal: 15", False),
+        ("torch.distributed.elastic.multiprocessing.api.SignalException: "
+         "Process 4242 got signal: 6", True),
+        ("Exception: no more time", True),
+    ],
+)  # fmt: skip
 def test_a_run_that_is_stopped_by_hand_has_not_crashed(
     tmp_path: Path, error: str, crashes: bool
 ) -> None:
-    """Ctrl-C prints a traceback, too: nothing is told of it but the run's state."""
+    """Ctrl-C prints a traceback, too, as a signal to torchrun does: only the run's state tells."""
     rows = [f"Iteration {i}/50 | Mean Reward: {20 + i} | KL: 0.0047" for i in range(1, 20)]
     lines = [*rows, "Traceback (most recent call last):", "  loss.backward()", error, "closing"]
     (tmp_path / "train.log").write_text("\n".join(lines) + "\n")
@@ -510,6 +518,19 @@ def test_a_run_that_is_stopped_by_hand_has_not_crashed(
     told = [each.finding for each in view.open_findings if each.finding.rule == "crashed"]
     assert [each.message for each in told] == [error] * crashes
     assert view.cleared_findings == ()
+
+
+def test_a_full_disk_is_told_as_what_killed_the_run(tmp_path: Path) -> None:
+    """With its own advice, not that of any crash."""
+    error = "OSError: [Errno 28] No space left on device: 'checkpoint-400/optimizer.pt'"
+    trace = ["Traceback (most recent call last):", "  torch.save(state, path)", error]
+    (tmp_path / "train.log").write_text("\n".join([*ROWS_BEFORE_DEATH, *trace]) + "\n")
+    (run,) = read_session([tmp_path]).runs.values()
+    view = make_run_view(run)
+    (opened,) = view.open_findings
+    assert (opened.finding.rule, opened.finding.message) == ("disk-full", error)
+    assert view.state is State.DIED
+    assert any("checkpoints" in each for each in opened.finding.remedies)
 
 
 def test_findings_come_worst_first() -> None:

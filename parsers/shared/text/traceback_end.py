@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from ppo_top.model import RunEnd, State
-
-_STOPPED_BY_HAND = "KeyboardInterrupt"
+from ppo_top.text.stopped_process import why_stopped
 
 
 def end_of_traceback(error: str) -> RunEnd:
     """The end of a run, by the line that names the exception which ended it."""
-    if error.startswith(_STOPPED_BY_HAND):
-        return RunEnd(State.ENDED, "stopped by hand (KeyboardInterrupt)")
-    return RunEnd(State.DIED, error)
+    stopped = why_stopped(error.rstrip())
+    return RunEnd(State.ENDED, stopped) if stopped else RunEnd(State.DIED, error)

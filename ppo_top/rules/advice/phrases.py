@@ -117,6 +117,16 @@ def monitor(find: FindOption, facts: Facts, family: str) -> str:
     return f"wrap the environment: {way}" if way else "log the mean return of finished episodes"
 
 
+def fewer_checkpoints(find: FindOption, facts: Facts, family: str) -> str:
+    """Keep fewer checkpoints, by the trainer's option where it is known to have one."""
+    words = "keep fewer of them"
+    with suppress(KeyError):
+        option = find("kept_checkpoints")
+        if option.default_owner:
+            return f"{words}: {option}"
+    return words
+
+
 def in_control(find: FindOption, facts: Facts, family: str) -> str:
     """Empty: drops the sentence for language models."""
     return _only_if(family not in LLM_FAMILIES)
@@ -147,6 +157,7 @@ ADVICE_PHRASES: Mapping[str, AdvicePhrase] = {
     "larger_batches": larger_batches,
     "normalised_rewards": normalised_rewards,
     "monitor": monitor,
+    "fewer_checkpoints": fewer_checkpoints,
     "in_control": in_control,
     "in_text": in_text,
     "in_groups": in_groups,

@@ -38,12 +38,13 @@ from ppo_top.rules.book.reward import (
     stagnation,
     unlearned,
 )
-from ppo_top.rules.book.run import machine, not_a_number, progress, settings
+from ppo_top.rules.book.run import console_reports, machine, not_a_number, progress, settings
 from ppo_top.rules.book.updates import kl_feedback, learning_rate, optimiser, step_shape, step_size
 from ppo_top.rules.engine.rule import Rule, rules_by_id
 
 RULES: tuple[Rule, ...] = (
     *not_a_number.RULES,
+    *console_reports.RULES,
     *step_size.RULES,
     *step_shape.RULES,
     *optimiser.RULES,

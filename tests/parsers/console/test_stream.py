@@ -191,6 +191,16 @@ def test_a_run_that_is_stopped_by_hand_has_not_died() -> None:
     assert parse_every_way(ConsoleParser, LINE + b"\n^C" + stopped).ended == read.ended
 
 
+def test_a_launcher_that_is_sent_a_signal_is_stopped() -> None:
+    """As torchrun's is where its terminal is closed: the training did not fail."""
+    error = b"torch.distributed.elastic.multiprocessing.api.SignalException: Process 7 got signal: "
+    stop = LINE + b"\n" + TRACEBACK[: TRACEBACK.rindex(b"ValueError")] + error
+    closed = parse_every_way(ConsoleParser, stop + b"1\n").ended
+    assert closed == RunEnd(State.ENDED, "stopped by a signal (SIGHUP: its terminal closed)")
+    aborted = parse_every_way(ConsoleParser, stop + b"6\n").ended
+    assert aborted is not None and aborted.state is State.DIED
+
+
 def test_a_log_call_that_failed_stops_nothing() -> None:
     """As `handleError` of Python's logging prints it, also with a cause; what follows may."""
     chained = b"\nDuring handling of the above exception, another exception occurred:\n\n"

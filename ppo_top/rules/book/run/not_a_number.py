@@ -1,4 +1,4 @@
-"""Non-finite numbers: NaN, infinities, losses that disappear instead, console errors."""
+"""Non-finite numbers: NaN, infinities, losses that disappear instead."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import math
 
 from ppo_top.rules.book.run.progress import TRAINER_COUNTERS
 from ppo_top.rules.engine.block import RowBlock
-from ppo_top.rules.engine.calm import always
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS, TRAINING_LOSSES
 from ppo_top.rules.engine.ranges import may_be_nan
@@ -201,11 +200,6 @@ def _siblings(run: JudgedRun, missing: str) -> bool:
     return any(h is not None and run.mark.row - h.last_row <= 1 for h in others)
 
 
-def only_console_text(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
-    """For rules that fire on console text alone: no row raises or clears them."""
-    return None
-
-
 _NAN_REMEDIES = (
     "if it lasts, the weights are gone: restart from the last good checkpoint",
     "lower {learning_rate:, by 3 to 10 times}",
@@ -256,79 +250,6 @@ RULES = (
             *_NAN_REMEDIES[:3],
         ),
         source="transformers Trainer and Ray's TensorBoard logger drop NaN values",
-        grade="B",
-    ),
-    Rule(
-        id="out-of-memory",
-        title="Out of memory",
-        description="the console reports that memory ran out",
-        concepts=(),
-        assess=only_console_text,
-        stays_calm=always,
-        families=ALL_FAMILIES,
-        is_moment=True,
-        causes=("batch, sequence length or model too large for the device's memory",),
-        remedies=(
-            "fewer samples at once: {memory_batch}",
-            "{in_text}shorter completions: {max_completion_length}",
-            "{in_text}gradient checkpointing",
-            "{in_text}a smaller share of memory for the sampler: {gpu_memory_utilization}",
-            "{in_control}fewer environments, shorter rollouts ({n_steps}), a smaller buffer",
-            "a smaller network, or fewer processes on the device",
-        ),
-        source="text printed by PyTorch",
-        grade="A",
-    ),
-    Rule(
-        id="crashed",
-        title="Training process crashed",
-        description="the log says that its process failed: a traceback, an exit code",
-        concepts=(),
-        assess=only_console_text,
-        stays_calm=always,
-        families=ALL_FAMILIES,
-        is_moment=True,
-        causes=("an unhandled exception, or a fault in compiled code (a driver, a simulator)",),
-        remedies=(
-            "read the last lines of the console log",
-            "restart from the last checkpoint, if there is one",
-        ),
-        source="text printed by Python and Slurm; the state that a tracker stores",
-        grade="A",
-    ),
-    Rule(
-        id="killed",
-        title="Training process killed",
-        description="the log says that its process was killed from outside, as for want of memory",
-        concepts=(),
-        assess=only_console_text,
-        stays_calm=always,
-        families=ALL_FAMILIES,
-        is_moment=True,
-        causes=("the memory of the machine, or of the job, ran out (not that of the device)",),
-        remedies=(
-            "ask the system what it ended, and why: dmesg, or sacct of a Slurm job",
-            "{in_control}more memory for the job, fewer environments, or a smaller replay buffer",
-            "{in_text}more memory for the job, or less that is kept or loaded on the host",
-            "restart from the last checkpoint, if there is one",
-        ),
-        source="text printed by the shell, the kernel and Slurm",
-        grade="A",
-    ),
-    Rule(
-        id="numpy-warning",
-        title="NumPy invalid value or overflow",
-        description="NumPy warns of an invalid value, an overflow or a division by zero",
-        concepts=(),
-        assess=only_console_text,
-        stays_calm=always,
-        families=ALL_FAMILIES,
-        causes=("division by zero or overflow in the environment or reward",),
-        remedies=(
-            "make it an error to find it: np.seterr(all='raise')",
-            "{in_control}clip observations and rewards",
-        ),
-        source="text printed by numpy",
         grade="B",
     ),
 )
