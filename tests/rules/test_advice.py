@@ -326,6 +326,23 @@ def test_what_limits_checkpoints_is_named_where_a_trainer_has_it(trainer: str, n
     assert said == f"delete checkpoints that are not needed, and {named}"
 
 
+@pytest.mark.parametrize(
+    ("trainer", "named"),
+    [
+        ("minimind-grpo", ("beta (minimind GRPO's default is 0.1)",)),
+        ("minimind-ppo", ("kl_coef (minimind's default is 0.02)",)),
+        ("deepspeed-chat", ("kl_ctl (DeepSpeed-Chat's default is 0.1)",)),
+        ("on-policy", ("entropy_coef (MAPPO's default is 0.01)",)),
+    ],
+)
+def test_options_are_named_only_where_a_trainer_has_them(
+    trainer: str, named: tuple[str, ...]
+) -> None:
+    """minimind has no entropy bonus, MAPPO no reference; its two KL penalties differ by name."""
+    run = JudgedRun(Profile(trainer, FAMILY.get(trainer, "on-policy")))
+    assert fill_advice(("{kl_penalty}", "{ent_coef}"), run) == named
+
+
 def test_what_sets_epsilon_is_named_where_it_is_known() -> None:
     """SB3's DQN has two options for it; a script of one's own is told what to reach."""
     wanted = "a final exploration rate of 0.01 to 0.1, reached within half of the run"

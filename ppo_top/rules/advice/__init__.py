@@ -149,7 +149,7 @@ def _has_options(trainer: str) -> bool:
 
 def _default_owner(trainer: Trainer) -> str:
     """The library whose default it is, without the algorithm: `TRL`, `Spinning Up`."""
-    label = trainer.label
+    label = trainer.label.partition(" (")[0]
     return "TRL" if label.startswith("TRL ") else label.removesuffix(" PPO")
 
 
