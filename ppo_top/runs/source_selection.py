@@ -14,26 +14,16 @@ from ppo_top.catalogue import (
 )
 from ppo_top.model import Axis, RowKind, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.parsers.shared.names.metric_names import normalise
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.runs.rows.concept_stream import ConceptStream
 from ppo_top.runs.rows.segments import StepMapping
 from ppo_top.runs.rows.timeline import is_of_evaluation
 from ppo_top.runs.sources.source import SourceState
 from ppo_top.runs.sources.source_chain import SourceChain, source_chains
+from ppo_top.runs.summaries import Rivals, rivals, summaries
 
 MAX_STREAMS = 2_000
 """Tags judged per run; further ones are only kept and exported (some logs have a tag a sample)."""
-
-MANY_POINTS = 10
-"""Beside a tag with so many points, one of the same meaning with a single point is a summary."""
-
-SUMMED_ROWS = 4
-"""So is one that is as likely what it is called and has a point for so many of the other's:
-`avg_reward`, of the last ten iterations, beside the `reward_mean` of each."""
-
-_WHOLE = ("total", "episode", "cumulative")
-"""How the names of an episode's reward begin, beside that of a step: `total reward`."""
 
 FEW_METRICS = 3
 """With fewer, a log is rather not the one that defines the steps of a run."""
@@ -69,8 +59,7 @@ class SourceSelection(NamedTuple):
     """Those with a count of which it is not known yet whether it is each episode's or batch's."""
     environments: tuple[tuple[SourceChain, int], ...] = ()
     """(chain, how many environments take as many steps as it logs)"""
-    rivals: tuple[tuple[ConceptStream, ...], ...] = ()
-    """The streams of one meaning in one chain, where there are several."""
+    rivals: Rivals = ()
     summaries: frozenset[ConceptStream] = frozenset()
     """Those of them that are but summaries of another one."""
 
@@ -85,7 +74,7 @@ class SourceSelection(NamedTuple):
         """Whether the same choice would be made now."""
         if any(chain.environments != count for chain, count in self.environments):
             return False
-        if _summaries(self.rivals) != self.summaries:
+        if summaries(self.rivals) != self.summaries:
             return False
         if self.main is not None and (
             self.axis is not self.main.axis
@@ -112,9 +101,9 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         for chain in (main, *(c for c in chains if c is not main))
         for stream in _streams(chain, main)
     ]
-    rivals = _rivals(streams)
-    summaries = _summaries(rivals)
-    own = [stream for stream in streams if stream not in summaries]
+    several = rivals(streams)
+    summing_up = summaries(several)
+    own = [stream for stream in streams if stream not in summing_up]
     chosen = _with_reward(_best_streams(own, chains, main)[:MAX_STREAMS])
     clock = main.parts(min(main.tags, key=lambda tag: (main.parts(tag)[0].steps[0], tag)))
     others = [chain for chain in chains if chain is not main and not _is_episodic(chain)]
@@ -139,8 +128,8 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
         tuple((chain, main, _has_same_length(chain, main)) for chain in uncertain),
         tuple(chain for chain in chains if chain.has_open_counts),
         tuple((chain, chain.environments) for chain in chains),
-        rivals,
-        summaries,
+        several,
+        summing_up,
     )
 
 
@@ -205,44 +194,9 @@ def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
             stream.sample, stream.step_mapping = known.sample, mapping
             stream.priority = known.priority
             stream.step_scale = chain.environments
+            stream.head = chain.head(tag)
             streams.append(stream)
     return streams
-
-
-def _rivals(streams: Iterable[ConceptStream]) -> tuple[tuple[ConceptStream, ...], ...]:
-    """The streams of one meaning in one chain, where there are several."""
-    found: dict[tuple[str, str], list[ConceptStream]] = {}
-    for stream in streams:
-        found.setdefault((stream.source, stream.concept), []).append(stream)
-    return tuple(tuple(alike) for alike in found.values() if len(alike) > 1)
-
-
-def _summaries(rivals: Iterable[tuple[ConceptStream, ...]]) -> frozenset[ConceptStream]:
-    """Those that are but a summary of another one: `Average Reward` in the last line of a log.
-
-    And those of each step of an episode, whose sum is another one.
-    """
-    return frozenset(
-        stream
-        for alike in rivals
-        for stream in alike
-        if any(_sums_up(stream, other) for other in alike)
-    )
-
-
-def _sums_up(stream: ConceptStream, other: ConceptStream) -> bool:
-    few, many = (sum(map(len, each.parts)) for each in (stream, other))
-    is_sparse = stream.priority == other.priority and SUMMED_ROWS * few <= many
-    if is_sparse and few > 1 and _is_of_steps(other, stream):
-        return False
-    is_dense = few >= SUMMED_ROWS * many > SUMMED_ROWS and _is_of_steps(stream, other)
-    return is_dense or (many >= MANY_POINTS and (few == 1 or is_sparse))
-
-
-def _is_of_steps(stream: ConceptStream, other: ConceptStream) -> bool:
-    """Whether one is the reward of each step and the other one that of whole episodes."""
-    of_one, of_all = (normalise(each.tag.rpartition("/")[2]) for each in (stream, other))
-    return of_one == "reward" and of_all.endswith("reward") and of_all.startswith(_WHOLE)
 
 
 def _best_streams(

@@ -284,6 +284,17 @@ def per_episode(drawn: list[tuple[int, float, int]], folder: Path) -> None:
     (folder / "monitor.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def per_episode_with_mean(drawn: list[tuple[int, float, int]], folder: Path) -> None:
+    """A script that prints each episode's score and the mean of the last hundred."""
+    scores = [reward for _, reward, _ in drawn]
+    means = (fmean(scores[max(0, at - 99) : at + 1]) for at in range(len(scores)))
+    lines = [
+        f"Episode: {number:4d}, Score: {score:8.3f}, Average Score: {mean:8.3f}"
+        for number, (score, mean) in enumerate(zip(scores, means, strict=True), 1)
+    ]
+    (folder / "train.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def per_update(
     drawn: list[tuple[int, float, int]], folder: Path, window: int, every: int = 1
 ) -> None:
@@ -309,6 +320,7 @@ def per_update(
 
 LOGGED_AS: Mapping[str, Callable[[list[tuple[int, float, int]], Path], None]] = {
     "each episode": per_episode,
+    "each episode and its mean": per_episode_with_mean,
     "moving means": lambda drawn, folder: per_update(drawn, folder, 100),
     "moving means of 10 updates": lambda drawn, folder: per_update(drawn, folder, 100, 10),
     "means of an update": lambda drawn, folder: per_update(drawn, folder, 0),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 
@@ -34,6 +35,7 @@ def source(
     for series in columns.pop_points():
         kept = state.series[series.tag] = Series(series.tag)
         kept.extend(series)
+        state.facts.add_points(series, len(kept))
         state.points += len(series)
     return state
 
@@ -234,6 +236,29 @@ def test_a_mean_of_several_rows_is_no_course_beside_theirs(every: int, chosen: s
     tags = {"reward_mean": rows, "avg_reward": rows[every - 1 :: every]}
     found = select_sources([source("a/train.log", "console", tags)], {})
     assert [each.tag for each in found.streams if each.concept == "reward_mean"] == [chosen]
+
+
+SCORES = [12.0, 31.0, 18.0, 25.0, 44.0, 9.0, 27.0, 35.0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "means", "chosen"),
+    [
+        (8, [fmean(SCORES[: at + 1]) for at in range(8)], "Score"),
+        (8, [round(fmean(SCORES[: at + 1]), 1) for at in range(8)], "Score"),
+        (4, [fmean(SCORES[: at + 1]) for at in range(4)], "Average Score"),
+        (8, [fmean(SCORES[max(0, at - 2) : at + 1]) for at in range(8)], "Average Score"),
+        (8, [fmean(SCORES[: at + 1]) + 1.0 for at in range(8)], "Average Score"),
+        (8, [20.0 + at for at in range(8)], "Average Score"),
+    ],
+    ids=["all so far", "rounded", "too few to tell", "the last three", "of others", "a count"],
+)
+def test_episodes_come_before_their_moving_mean(rows: int, means: list[float], chosen: str) -> None:
+    """`Score: 31.0, Average Score: 21.5`: a first episode by luck is no best mean."""
+    tags = {"Score": list(enumerate(SCORES[:rows])), "Average Score": list(enumerate(means))}
+    found = select_sources([source("a/train.log", "console", tags)], {})
+    assert [each.tag for each in found.streams if each.concept == "reward_mean"] == [chosen]
+    assert found.is_current()
 
 
 @pytest.mark.parametrize("whole", ["total reward", "Episode Reward", "cumulative_reward"])

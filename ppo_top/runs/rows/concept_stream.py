@@ -6,7 +6,7 @@ from array import array
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, Series
+from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, Head, Series
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.rows.segments import (
     MOST_LATE,
@@ -40,6 +40,8 @@ class ConceptStream:
     sample = UNKNOWN_SAMPLE
     priority = 0
     """Of two streams of one concept and source, the lower number is rather what it is called."""
+    head: Head | None = None
+    """Its first points, also where they are no longer held."""
     step_mapping: StepMapping | None = None
     """For a source that counts something else than the run does."""
     next_key: RowKey | None = None

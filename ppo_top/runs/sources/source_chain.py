@@ -196,15 +196,16 @@ class SourceChain:
 
     def _are_steps(self, tag: str) -> bool:
         """Whether the first values of a tag are the steps at which they were logged."""
-        head = self._head(tag)
+        head = self.head(tag)
         return head is not None and head.values[:HEAD_ROWS] == head.steps[:HEAD_ROWS]
 
     def _first_values(self, tag: str) -> Sequence[float]:
         """The first values of a tag, also where its oldest points have been dropped."""
-        head = self._head(tag)
+        head = self.head(tag)
         return head.values[:HEAD_ROWS] if head is not None else ()
 
-    def _head(self, tag: str) -> Head | None:
+    def head(self, tag: str) -> Head | None:
+        """The first points of a tag, also where they are no longer held."""
         heads = (source.facts.heads.get(tag) for source in self.sources)
         return next((head for head in heads if head is not None), None)
 
