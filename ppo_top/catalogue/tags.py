@@ -38,6 +38,8 @@ _OF_ONE_PRIORITY = 500
 """Added to the priority of a tag that is one agent's: the mean of all is preferred."""
 _COPIES = " vs samples", " vs tokens"
 """How Megatron-LM's event files name what they hold a second time, against another axis."""
+_SERIES_WORD = lazy_pattern(r"(?<!step|ames|sode)(?<!teps|odes)_(?:curve|history|list|values)$")
+"""What holds the numbers: `entropy_curve`, `loss_history`. Steps may be those of episodes."""
 _DOT = lazy_pattern(r"(?<=[a-z])\.(?=[a-z])")
 """`policy.loss`"""
 _CAMEL_CASE = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
@@ -155,7 +157,8 @@ def _best_guess(tag: str) -> tuple[int, _Guess] | None:
     apart = _CAMEL_CASE.sub("_", text).lower()
     whole = _LAST_NUMBER.sub("", path)
     plain = _DOT.sub("_", apart.removesuffix("_average"))
-    for each in dict.fromkeys((path, whole, apart, plain)):
+    series = _SERIES_WORD.sub("", plain)
+    for each in dict.fromkeys((path, whole, apart, plain, series)):
         for number, guess in enumerate(_guesses()):
             if match := guess.expression.search(each):
                 parameter = match.groupdict().get("f", "")

@@ -225,6 +225,39 @@ def test_an_evaluation_may_be_in_chinese(tag: str) -> None:
     assert found.concept == "eval_reward_mean"
 
 
+@pytest.mark.parametrize(
+    ("tag", "expected"),
+    [
+        ("entropy_curve", "entropy"),
+        ("entropy_values", "entropy"),
+        ("policy_loss_history", "policy_loss"),
+        ("Epoch_train_loss", "total_loss"),
+        ("Avg Batch Rewards", "reward_mean"),
+        ("rm_reward", "reward_mean"),
+        ("reward_model_score_mean", "reward_mean"),
+    ],
+)
+def test_names_that_scripts_of_ones_own_give(tag: str, expected: str) -> None:
+    """What holds the numbers, or of what they are the mean, makes no other metric."""
+    found = meaning(UNKNOWN_TRAINER, tag)
+    assert found is not None
+    assert found.concept == expected
+
+
+@pytest.mark.parametrize("tag", ["steps_list", "episode_steps_history", "train_step_values"])
+def test_a_list_of_steps_may_be_of_the_lengths_of_episodes(tag: str) -> None:
+    """It is no count, as `steps` is."""
+    assert meaning(UNKNOWN_TRAINER, tag) is None
+
+
+@pytest.mark.parametrize("other", ["kl", "kl_mean", "kl_div"])
+def test_the_kl_of_the_update_is_what_is_called_so(other: str) -> None:
+    """A script that prints `kl_mean=0.1 approx_kl=0.001` has two of them."""
+    own, beside = meaning(UNKNOWN_TRAINER, "approx_kl"), meaning(UNKNOWN_TRAINER, other)
+    assert own is not None and beside is not None
+    assert own.priority < beside.priority
+
+
 def test_terms_of_the_reward_of_isaac_lab_are_parts_of_it_in_skrl() -> None:
     """Under the name that skrl gives to what an environment logs."""
     found = value("skrl", "Info / Episode_Reward/joint_vel", -0.5)
