@@ -89,7 +89,7 @@ _STEP_WORDS = {
     "globaliteration": "iteration",
     "globaliter": "iteration",
     "cumulativetimesteps": "timesteps",
-    "batchi": "iteration",
+    **dict.fromkeys(("batchi", "batchidx", "batchindex", "batchnum", "batchnumber"), "iteration"),
     "cycle": "iteration",
     "aftercycle": "iteration",
     "trainingiteration": "iteration",

@@ -76,6 +76,23 @@ def test_two_counters_of_one_line_count_on_to_the_end_of_both(form: str, axis: s
     assert read(*lines[:50]).config[axis] == 180  # further than a third: it ends in each lap
 
 
+@pytest.mark.parametrize("name", ["batch_num", "batch_idx", "batch index"])
+def test_the_number_of_a_batch_counts_within_an_epoch(name: str) -> None:
+    """Every tenth of them has a block of values.
+
+    After lvwerra's TRL, `examples/sentiment/scripts/gpt2-sentiment.py` (TRL 0.4) with prints.
+    """
+    found = read(
+        *(
+            f"epoch: {epoch}, {name}: {batch}\nobjective/kl: {batch}.5\nppo/loss/value: 0.5"
+            for epoch in (0, 1)
+            for batch in (0, 10, 20)
+        )
+    )
+    assert found.steps("objective/kl") == [0, 10, 20, 21, 31, 41]
+    assert found.steps("ppo/loss/value") == found.steps("objective/kl")
+
+
 def test_a_step_of_all_epochs_ends_where_it_says() -> None:
     """`Epoch 1/3 | Step 60/180` is as far as the epochs are."""
     lines = (f"Epoch {1 + k // 61}/3 | Step {k}/180 | reward: {k}.5" for k in range(1, 101))
