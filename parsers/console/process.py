@@ -126,7 +126,9 @@ class ProcessStream(ProcessSteps):
 
     def pop_summary(self) -> ConsoleRecord | None:
         """The last values as wandb or Ray prints them, where the console holds no others."""
-        found = self._run_summary.pop_record() or self._ray_result.pop_rest()
+        summary = self._run_summary.pop_record()
+        found = None if self.dict_reader.has_read else summary
+        found = found or self._ray_result.pop_rest()
         return None if self._has_records else found
 
     def _read_block(self, text: str) -> ConsoleRecord | tuple[()] | None:
@@ -136,7 +138,7 @@ class ProcessStream(ProcessSteps):
         leaf = self._nested_map.read_line(text, may_begin=self.is_below_heading)
         if leaf is not None:
             return leaf
-        if not self._has_records and self._run_summary.read_line(text):
+        if self._run_summary.read_line(text):
             return ()
         if self._run_summary.is_open:
             return self.pop_summary() or ()
@@ -149,7 +151,9 @@ class ProcessStream(ProcessSteps):
 
     def _parse_dict(self, text: str) -> ConsoleRecord | None:
         known = self.dict_reader.parse_line(text.encode("ascii")) if text.isascii() else None
-        return ConsoleRecord(list(zip(*known, strict=True))) if known else dict_record(text)
+        found = ConsoleRecord(list(zip(*known, strict=True))) if known else dict_record(text)
+        self.dict_reader.has_read |= found is not None and bool(found.values)
+        return found
 
     @property
     def is_in_result(self) -> bool:

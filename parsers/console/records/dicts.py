@@ -201,6 +201,8 @@ class DictReader:
         self._count = 0
         self.most_lines = 1
         """How many lines to read at once: more while that goes well."""
+        self.has_read = False
+        """Whether there was a record."""
 
     def parse_line(self, line: bytes) -> tuple[tuple[str, ...], list[float]] | None:
         """Tags and values of a line without its end; None if `parse_record` has to read it."""
@@ -240,7 +242,9 @@ class DictReader:
         rest = lines.split(b"\n", read)[-1]
         # Another number of colons means a repeated key or a colon in a key.
         has_all = lines.count(b":") - rest.count(b":") == values_read
-        return rows if len(found) == count and has_all else ()
+        rows = rows if len(found) == count and has_all else []
+        self.has_read |= bool(rows)
+        return rows
 
     def _tags_of(self, keys: tuple[str, ...], lines: bytes, count: int) -> tuple[str, ...]:
         """The tags of these keys; none if they are read otherwise, or first seen beside others."""

@@ -36,3 +36,16 @@ def test_a_summary_below_the_training_repeats_it() -> None:
     found = parse_every_way(ConsoleParser, (lines + SUMMARY + END).encode())
     assert found.points == alone.points
     assert found.steps("reward") == [1, 2, 3, 4]
+
+
+def test_a_summary_below_dictionaries_repeats_them() -> None:
+    """They state no step, so its own is not theirs: 50 of them are no 500.
+
+    Their names are those of the last step, and paths that alone would be records.
+    """
+    lines = "".join(f"{{'loss': {n}.5, 'epoch': 0.0{n}}}\n" for n in range(1, 6))
+    rows = "wandb:   train/epoch 0.05\nwandb: train/global_step 500\nwandb:  train/loss 5.5\n"
+    alone = parse_every_way(ConsoleParser, lines.encode())
+    found = parse_every_way(ConsoleParser, (lines + "wandb: Run summary:\n" + rows + END).encode())
+    assert found.points == alone.points
+    assert found.steps("loss") == [1, 2, 3, 4, 5]
