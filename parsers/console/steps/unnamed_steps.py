@@ -44,7 +44,7 @@ class UnnamedSteps:
         are_counts = _are_counts(numbered)
         most = _MAX_WAITING_FOR_COUNTS if are_counts else _MAX_WAITING
         has_named_step = found.step is not None and not found.begins_line
-        is_enough = len(numbered) >= (_ENOUGH_COUNTS if are_counts else ENOUGH_ROWS)
+        is_enough = len(numbered) >= _enough(numbered)
         is_over = has_named_step or is_enough or len(self._waiting) >= most
         return self.release() if is_over else ()
 
@@ -56,7 +56,7 @@ class UnnamedSteps:
         numbered = [each for each in ready if each.begins_line]
         names = {each.leading[0] for each in numbered}
         steps = [each.step or 0 for each in numbered]
-        fewest = _ENOUGH_COUNTS if _are_counts(numbered) else _FEWEST_NUMBERS
+        fewest = _enough(numbered) if _are_counts(numbered) else _FEWEST_NUMBERS
         rises = len(steps) >= fewest and all(before < after for before, after in pairwise(steps))
         others_tell = any(each.step is not None and not each.begins_line for each in ready)
         most_names = 1 if _are_counts(numbered) else len(numbered) - 1  # no list of settings
@@ -67,6 +67,16 @@ class UnnamedSteps:
         if self._count_on or not found.begins_line:
             return found
         return found._replace(step=None, axis="")
+
+
+def _enough(numbered: Sequence[ConsoleRecord]) -> int:
+    """How many numbers tell whether they count on.
+
+    Lengths of episodes rise by chance, not evenly; the steps of one go by ones.
+    """
+    gaps = {(after.step or 0) - (before.step or 0) for before, after in pairwise(numbered)}
+    is_even = len(gaps) == 1 and min(gaps) > 1
+    return _ENOUGH_COUNTS if _are_counts(numbered) and not is_even else ENOUGH_ROWS
 
 
 def _are_counts(numbered: Sequence[ConsoleRecord]) -> bool:

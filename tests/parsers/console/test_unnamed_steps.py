@@ -67,9 +67,19 @@ def test_steps_that_count_on_are_the_step(line: str) -> None:
     assert not found.counts_updates
 
 
+@pytest.mark.parametrize(
+    "line", [*COUNTS, '{{"steps": {step}, "Reward": {n}.5, "Loss": 0.25, "value": 1.0}}']
+)
+def test_four_steps_are_enough_if_they_rise_evenly(line: str) -> None:
+    """As lengths of episodes do not. After sotetsuk/pgx, `examples` (A2C in PyTorch)."""
+    found = read([line.format(step=10_000 * n, n=n) for n in range(4)])
+    assert found.steps("Reward") == found.steps("Loss") == [0, 10_000, 20_000, 30_000]
+    assert not found.counts_updates
+
+
 @pytest.mark.parametrize("line", COUNTS)
 @pytest.mark.parametrize(
-    "steps", [[10, 12, 15, 21], [10, 12, 15, 21, 30, 32, 40, 35, 50], [200] * 9]
+    "steps", [[10, 12, 15, 21], [0, 1, 2, 3], [10, 12, 15, 21, 30, 32, 40, 35, 50], [200] * 9]
 )
 def test_steps_that_do_not_are_those_of_an_episode(line: str, steps: list[int]) -> None:
     """Or too few to tell: rows are counted, and no value is lost."""
