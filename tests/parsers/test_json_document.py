@@ -134,6 +134,21 @@ def test_a_list_of_another_length_is_read_beside_rows() -> None:
     assert "ep_timesteps" not in own.points
 
 
+@pytest.mark.parametrize("count", [1, 4])
+def test_what_happened_now_and_then_tells_no_steps_of_the_rewards(count: int) -> None:
+    """Rows of an event, without a metric: the rewards are not spread over their steps.
+
+    After the results of a course's project, `train_dqn.py` (`collapse_events`).
+    """
+    events = [{"timestep": 2048 * n * n, "action": 5, "fraction": 0.5} for n in (7, 8, 11, 19)]
+    found = read({"reward_curve": [1.0, 2.0, 3.0], "collapse_events": events[:count]})
+    assert found.steps("reward_curve") == [1, 2, 3]
+    assert found.counts_updates
+    paced = [{"timestep": 300 * n, "action": 5} for n in range(1, 4)]
+    found = read({"reward_curve": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "samples": paced})
+    assert found.steps("reward_curve") == [150, 300, 450, 600, 750, 900]
+
+
 def test_rows_that_say_no_step_are_spread_over_longer_rewards() -> None:
     """As lists are."""
     found = read({"rewards": [1.0] * 30, "updates": [{"loss": 3}, {"loss": 2}, {"loss": 1}]})

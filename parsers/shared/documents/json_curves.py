@@ -129,8 +129,9 @@ def _table_points(
     rows = _with_columns(rows, lists)
     counts, rows_steps = _steps_of_rows(rows)
     seen = _measured_tags(rows)
-    if counts and not any(map(metric_names.is_metric, seen)):
-        return _curves(lists)  # the levels of a game, with the rewards of each
+    tells_pace = not counts and (_rise_evenly(rows_steps) or not _hold_rewards(lists))
+    if not tells_pace and not any(map(metric_names.is_metric, seen)):
+        return _curves(lists)  # the levels of a game, with the rewards of each; or events
     rest = {tag: values for tag, values in lists.items() if len(values) != len(rows)}
     long = max((len(rest[tag]) for tag in rest if metric_names.is_reward(tag)), default=0)
     scale = range(1, max(long, len(rows)) + 1)
@@ -146,6 +147,16 @@ def _table_points(
     points = builder.pop_points()
     end = max((each.steps[-1] for each in points), default=0)
     return [*points, *_beside(rest, scale if counts else range(1, end + 1))], counts
+
+
+def _rise_evenly(steps: Sequence[int | None]) -> bool:
+    """Whether rows were written every so many steps, and not whenever something happened."""
+    gaps = {(after or 0) - (before or 0) for before, after in pairwise(steps)}
+    return len(steps) > _PAIR and len(gaps) == 1
+
+
+def _hold_rewards(lists: Mapping[str, Sequence[float]]) -> bool:
+    return any(map(metric_names.is_reward, lists))
 
 
 def _measured_tags(rows: Sequence[JsonRow]) -> set[str]:
