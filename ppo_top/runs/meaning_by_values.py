@@ -29,6 +29,7 @@ _NAMES_OF_OTHERS = (("mean", "policy_std", "std"), ("wins", "total_loss", "losse
 
 _FRACTIONS = ("clip_fraction", "exploration_rate")
 _BARE_REWARDS = ("reward", "rewards", "return", "score")
+_MEAN = lazy_pattern(r"(?i)mean|av(?:era)?g|running|rolling|moving|smooth")
 MIN_SINGLE_STEPS = 6
 """So many rows in a row, each of one step of the environment: a reward there is that step's."""
 
@@ -138,9 +139,26 @@ class OpenCounts:
 
     def _rewards_of_steps(self, found: Mapping[str, Meaning]) -> list[str]:
         """`REWARD` beside a `TIMESTEP` of each row is not that of an episode, as a mean may be."""
-        counts = map(self._first_values, self._timesteps(found))
-        rewards = _guessed(found, "reward_mean") if any(map(counts_single_steps, counts)) else ()
+        rewards = _guessed(found, "reward_mean")
+        if not self._count_single_steps(self._timesteps(found)):
+            return [tag for tag in rewards if self._sums_up_steps(tag, found)]
         return [tag for tag in rewards if normalise(tag) in _BARE_REWARDS]
+
+    def _sums_up_steps(self, reward: str, found: Mapping[str, Meaning]) -> bool:
+        """Whether the `EpisodeReward` of each row is that of the episode up to its step.
+
+        The steps of one episode have rows of their own then; a mean is of others.
+        """
+        episodes = map(self._first_values, _guessed(found, "episode"))
+        stays = any(len(each) >= MIN_SINGLE_STEPS and len({*each}) == 1 for each in episodes)
+        if not stays or not self._count_single_steps(_guessed(found, "step")):
+            return False
+        values = self._first_values(reward)
+        changes = all(after != before for before, after in pairwise(values))
+        return changes and len(values) >= MIN_SINGLE_STEPS and not _MEAN.search(reward)
+
+    def _count_single_steps(self, counts: Iterable[str]) -> bool:
+        return any(counts_single_steps(self._first_values(tag)) for tag in counts)
 
     def _timesteps(self, found: Mapping[str, Meaning]) -> list[str]:
         return [tag for tag in _guessed(found, "step") if step_axis(tag) == "timesteps"]

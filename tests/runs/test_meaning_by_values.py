@@ -296,3 +296,29 @@ def test_a_reward_at_every_timestep_is_not_an_episode_s(
     found = meanings(tmp_path, capsys)
     assert found[name] == concept
     assert found["EPSILON"] == "exploration_rate"
+
+
+@pytest.mark.parametrize(
+    ("name", "per_step", "concept"),
+    [
+        ("EpisodeReward", 0.5, None),
+        ("Reward", 0.5, None),
+        ("mean_reward", 0.5, "reward_mean"),
+        ("EpisodeReward", 0.0, "reward_mean"),
+    ],
+    ids=["summed up", "of each step", "a mean of others", "of the last episode"],
+)
+def test_a_reward_up_to_each_step_is_not_an_episode_s(
+    name: str,
+    per_step: float,
+    concept: str | None,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """It would fall with each episode that begins: a collapse that is none.
+
+    After StephenHornish/POEM, whose callback writes a row at each step of an episode.
+    """
+    rows = [f"{episode},{step},{20 + per_step * step}" for episode in (1, 2) for step in range(30)]
+    write_table(tmp_path / "step_rewards.csv", f"Episode,Step,{name}", rows)
+    assert meanings(tmp_path, capsys)[name] == concept
