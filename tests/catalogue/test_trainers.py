@@ -207,6 +207,7 @@ FINGERPRINTS = [
     ("drl-code-pytorch", "", ["evaluate_num", "evaluate_reward"]),
     ("unknown", "", ["Episode", "Average Score", "Score", "@console"]),
     ("pytorch-sac", "SAC", ["train/episode_reward", "train_actor/loss", "train_alpha/value"]),
+    ("pytorch-sac", "", ["train/success", "train_actor/loss", "train_critic/loss"]),
     ("baselines", "PPO", ["loss/approximate_kullback-leibler", "episode_reward"]),
     ("baselines", "A2C", ["nupdates", "policy_entropy", "total_timesteps"]),
     ("baselines", "TRPO", ["EpRewMean", "TimestepsSoFar", "meankl"]),

@@ -27,6 +27,18 @@ RESEARCH_LINES = (
         },
     ),
     TrainerLine(
+        " | BR: ",
+        lazy_pattern(
+            rf"^\W{{0,3}}train{_LETTERS}.{{1,60}}? Su: (?P<success>{_NUMBER}) \| BR: {_NUMBER}"
+            rf" \| ALOSS: (?P<actor>{_NUMBER}) \| CLOSS: (?P<critic>{_NUMBER})(?!\S)"
+        ),
+        {
+            "success": "train/success",
+            "actor": "train_actor/loss",
+            "critic": "train_critic/loss",
+        },
+    ),
+    TrainerLine(
         " R: ",
         lazy_pattern(rf"^\W{{0,3}}eval{_LETTERS}.{{1,90}}? R: (?P<reward>{_NUMBER})(?!\S)"),
         {"reward": "eval/episode_reward"},
@@ -150,7 +162,7 @@ RESEARCH_LINES = (
         },
     ),
 )
-"""pytorch_sac, DrQ and TD-MPC2, pytorch-a2c-ppo-acktr-gail, DRL-Pytorch (XinJingHao),
+"""pytorch_sac, DrQ, TD-MPC2 and mtrl, pytorch-a2c-ppo-acktr-gail, DRL-Pytorch (XinJingHao),
 DRL-robot-navigation, PPO-pytorch-Mujoco, the authors' TD3, CORL, PARL, torch-ac, the notebooks of
 "Grokking Deep Reinforcement Learning".
 """

@@ -69,6 +69,19 @@ def test_lines_of_pytorch_sac_drq_and_td_mpc2() -> None:
     }
 
 
+def test_lines_of_mtrl() -> None:
+    """Of several tasks at once: each has its own reward (mtrl/logger.py, config/metrics)."""
+    line = (
+        "| train | E: {n} | S: {n}500 | D: 5.7 s | Su: 0.4000 | BR: 0.8837 | ALOSS: -6.2500"
+        " | CLOSS: 115.5000 | R_0: 38.5000 | R_1: -2.5000 | Su_0: 1.0000 | Su_1: 0.0000 | ENV_0: 0"
+    )
+    assert read("\n".join(line.format(n=n) for n in (1, 2))).values_by_step() == {
+        "train/success": [(1500, 0.4), (2500, 0.4)],
+        "train_actor/loss": [(1500, -6.25), (2500, -6.25)],
+        "train_critic/loss": [(1500, 115.5), (2500, 115.5)],
+    }
+
+
 def test_pytorch_a2c_ppo_lines() -> None:
     """The second line stands at the step of the first."""
     got = read(
