@@ -189,6 +189,7 @@ def value(trainer: str, tag: str, logged: float) -> tuple[str, float]:
     ("trainer", "tag", "logged", "entropy"),
     [
         ("sb3", "train/entropy_loss", -0.69, 0.69),
+        ("sb3", "train/entropy", 0.69, 0.69),
         ("custom", "train/entropy_loss", -0.69, 0.69),
         ("skrl", "Loss / Entropy loss", -0.69, 0.69),
         ("cleanrl", "losses/entropy", 0.69, 0.69),
