@@ -8,6 +8,7 @@ import pytest
 
 from ppo_top.model import Finding, Sample, Severity
 from ppo_top.rules.judge import Judge
+from tests.rules.courses import flat
 from tests.support.drawn_runs import (
     CTRL_COLUMNS,
     DrawnColumn,
@@ -375,6 +376,15 @@ def test_a_loss_that_grows_with_the_squared_returns_is_no_fault() -> None:
     steady: DrawnColumns = {**columns, "reward_mean": 1.0}
     assert "value-loss-rising" not in rules_found(findings(profile(), draw_rows(columns, 12)))
     assert "value-loss-rising" in rules_found(findings(profile(), draw_rows(steady, 12)))
+
+
+@pytest.mark.parametrize(("loss", "speaks"), [(1.0, True), (0.0, False)])
+def test_a_loss_of_nothing_cannot_fall(loss: float, speaks: bool) -> None:
+    """What logs a value loss of 0 from the start has no critic."""
+    columns: DrawnColumns = {"reward_mean": flat, "value_loss": loss, "explained_variance": 0.1}
+    assert (
+        "value-loss-rising" in rules_found(findings(profile(), draw_rows(columns, 60)))
+    ) is speaks
 
 
 def costs(i: int) -> float:

@@ -98,6 +98,14 @@ def test_equal_rewards_may_differ_by_what_their_mean_is_rounded(
     assert found(1e5 * rounding) != found(0.0)
 
 
+@pytest.mark.parametrize("reward", [0.01, 0.1, 0.7, -1.1])
+def test_equal_rewards_of_single_episodes_have_no_gain(reward: float) -> None:
+    """Means of ten and of twenty of them differ by rounding alone: that is no ceiling, either."""
+    judge = judged(profile("unknown"), draw_rows({"reward_mean": reward}, 1_000))
+    judge.end_run()
+    assert [(f.rule, f.cleared) for f in judge.findings] == [(RULE, None)]
+
+
 @pytest.mark.parametrize(
     ("score", "said"),
     [(0.5, "every completion gets the same reward, 0.5, in "), (0.0, "no success seen yet in ")],

@@ -46,7 +46,7 @@ def value_loss_rises(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         return None
     for loss in losses:
         base = loss.initial_level
-        if loss.count >= limits["flat_points"] and loss.level >= limits["unfallen"] * base:
+        if loss.count >= limits["flat_points"] and loss.level >= limits["unfallen"] * base > 0.0:
             message = f"value loss has not fallen in {loss.count} updates ({num(loss.last)})"
             fails = run.flat and (explained is not None or not run.gained)
             level, about = WATCH if fails else INFO, _concept(run, loss)

@@ -144,10 +144,8 @@ def entropy_coefficient(run: JudgedRun, limits: RuleLimits) -> Assessment | None
 
 def epsilon_stays(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Actions stay random: epsilon does not fall, or too late for the run."""
-    history, budget = run.histories["exploration_rate"], run.stated_progress
-    if budget is None:
-        budget = run.progress
-    value = history.last
+    history, stated = run.histories["exploration_rate"], run.stated_progress
+    budget, value = run.progress if stated is None else stated, history.last
     if value < limits["random"] or value > max(1.0, history.first[0]):
         return None  # what rises above 1 counts episodes: `Eps: 2`
     trained = any(name in run.histories for name in CRITIC_LOSSES)
@@ -159,8 +157,10 @@ def epsilon_stays(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     message = f"{pct(value)} of the actions are still random"
     if constant:
         message += ": epsilon has not fallen"
-    elif budget is not None:
-        message += f" at {pct(budget)} of the run"
+    elif stated is not None:
+        message += f" at {pct(stated)} of the run"
+    else:
+        message += " at the end of the log"
     return Assessment(WARN, value, limits["random"], message, immediate=run.ended)
 
 

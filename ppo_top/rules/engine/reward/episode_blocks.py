@@ -57,7 +57,7 @@ def block_of(rows: list[float]) -> Block:
     count = len(rows)
     if count >= BLOCK_EPISODES:
         rows = _without_lone_outlier(sorted(rows))
-    mean = sum(rows) / count
+    mean = sum(rows) / count if min(rows) < max(rows) else rows[0]  # not but for rounding
     return Block(float(count), mean, sum((row - mean) ** 2 for row in rows))
 
 
