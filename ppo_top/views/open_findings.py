@@ -73,18 +73,28 @@ class OpenFinding(NamedTuple):
         return tuple(line for line in self.finding.evidence if line != self.finding.message)
 
     @property
-    def dated_title(self) -> str:
-        """`Update KL too high, since step 14,336`; only the title in a run that logged no step."""
-        step, finding = self.finding.since.step, self.finding
-        comma = "" if finding.since_word == "at" else ","
-        since = f"{comma} {finding.since_word} {dated(self.axis, step)}"
-        return finding.title + (since if step != NO_STEP else "")
+    def first_step(self) -> str:
+        """`14,336`; nothing in a run that has logged no step."""
+        step = self.finding.since.step
+        return steps(step, axis=self.axis) if step != NO_STEP else ""
 
     @property
     def when(self) -> str:
-        """`since 14,336`, `at 14,336` of an event; nothing in a run that has logged no step."""
-        step = self.finding.since.step
-        return f"{self.finding.since_word} {steps(step, axis=self.axis)}" if step != NO_STEP else ""
+        """`since 14,336`, or `at 14,336` of an event; nothing without a step."""
+        return f"{self.finding.since_word} {self.first_step}" if self.first_step else ""
+
+    @property
+    def since(self) -> str:
+        """`since step 14,336`, or `at step 14,336` of an event; nothing without a step."""
+        finding = self.finding
+        step = f"{finding.since_word} {dated(self.axis, finding.since.step)}"
+        return step if self.first_step else ""
+
+    @property
+    def dated_title(self) -> str:
+        """`Update KL too high, since step 14,336`; only the title without a step."""
+        comma = ", " if self.since.startswith("since") else " "
+        return f"{self.finding.title}{comma}{self.since}".rstrip()
 
     @property
     def cost(self) -> str:

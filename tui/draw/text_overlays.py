@@ -47,9 +47,9 @@ def _finding_card(snap: Snapshot, opened: OpenFinding, cells: int) -> list[Style
     word = opened.severity.word
     title = f"{snap.symbols.status[opened.severity.status]} {word}  {clean(finding.title)}"
     rows = [line((row, word)) for row in wrap(title, cells)]
-    since = f"{finding.since_word} {dated(opened.axis, finding.since.step)} ({opened.age})"
-    detected = dated(opened.axis, finding.opened.step)
-    since += "" if finding.since_word == "at" else f", detected at {detected}"
+    since = f"{opened.since} ({opened.age})" if opened.since else opened.age
+    if opened.since.startswith("since"):
+        since += f", detected at {dated(opened.axis, finding.opened.step)}"
     rows += [line(("  " + row, "dim")) for row in wrap(since, cells - 2)]
     if finding.rule in snap.acknowledged:
         note = snap.acknowledged[finding.rule]

@@ -12,7 +12,7 @@ from itertools import groupby
 from operator import itemgetter
 
 from ppo_top import __version__
-from ppo_top.model import NO_STEP, Axis, ConfigValue, Finding, Severity, Status
+from ppo_top.model import Axis, ConfigValue, Finding, Severity, Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.reports.compared_chart import ComparedCurve, compared_chart, compared_curve
 from ppo_top.output.reports.svg_chart import svg_chart
@@ -21,7 +21,6 @@ from ppo_top.runs.run import Run
 from ppo_top.text.format import (
     clean,
     count,
-    dated,
     format_metric_value,
     healthy_text,
     plural,
@@ -185,8 +184,7 @@ def _verdict(run: Run, view: RunView, status: Status) -> str:
 
 def _finding(opened: OpenFinding) -> str:
     finding, status = opened.finding, opened.severity.status
-    when = f", {finding.since_word} {dated(opened.axis, finding.since.step)}"
-    since = when if finding.since.step != NO_STEP else ""
+    since = f", {opened.since}" if opened.since else ""
     pairs = [("evidence", line) for line in opened.evidence]
     pairs += [("why", line) for line in finding.causes]
     pairs += [("source", finding.source)] * bool(finding.source)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ppo_top.catalogue import concept
-from ppo_top.model import NO_STEP, Axis, Finding, Severity, Status
+from ppo_top.model import Axis, Finding, Severity, Status
 from ppo_top.output.reports.run_report import RunSummary
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.runs.run import Run
-from ppo_top.text.format import cells, clean, count, dated, healthy_text, number, pad, plural, steps
+from ppo_top.text.format import cells, clean, count, dated, healthy_text, number, pad, plural
 from ppo_top.text.marks import MARKS
 from ppo_top.views.checkpoint_search import checkpoint_search
 from ppo_top.views.judged_by import judged_by
@@ -40,9 +40,9 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         eta_s=view.progress.eta_s,
         title=view.open_findings[0].finding.title if view.open_findings else "",
         reward=next((rewards[name] for name in REWARD_CONCEPTS if rewards.get(name)), ""),
-        since=_first_step(view, worst) if worst is not None else "",
+        since=alerts[0].first_step if alerts else "",
         finding=clean(worst.title) if worst is not None else "",
-        when=_when(alerts[0]) if alerts else "",
+        when=", ".join(filter(None, (alerts[0].since, alerts[0].cost))) if alerts else "",
         message=clean(alerts[0].message) if alerts else "",
         cause=clean(next(iter(worst.causes), "")) if worst is not None else "",
         fix=clean(next(iter(worst.remedies), "")) if worst is not None else "",
@@ -88,9 +88,10 @@ def _watched_values(view: RunView) -> Iterator[str]:
 def _finding_lines(opened: OpenFinding, before: Sequence[OpenFinding]) -> Iterator[str]:
     """A finding; `before` are those above it, whose causes and advice are not listed again."""
     finding, above = opened.finding, [each.finding for each in reversed(before)]  # the first counts
+    since = f"  {opened.since} ({opened.age})" if opened.since else ""
     yield (
         f"  {MARKS[opened.severity.status]} {opened.severity.word.upper()}  {clean(finding.title)}"
-        f"  [{finding.rule}]{_since(opened)}"
+        f"  [{finding.rule}]{since}"
     )
     yield from _wrap(opened.message, "    ")
     for line in opened.evidence:
@@ -107,23 +108,6 @@ def _finding_lines(opened: OpenFinding, before: Sequence[OpenFinding]) -> Iterat
 def _said_once(lines: tuple[str, ...], above: Mapping[tuple[str, ...], str]) -> Sequence[str]:
     """The lines, or the rule of the finding above that says just the same."""
     return [f"the same as for {above[lines]}"] if len(lines) > 1 and lines in above else lines
-
-
-def _first_step(view: RunView, finding: Finding) -> str:
-    step = finding.since.step
-    return steps(step, axis=view.progress.axis) if step != NO_STEP else ""
-
-
-def _since(opened: OpenFinding) -> str:
-    step, word = opened.finding.since.step, opened.finding.since_word
-    return f"  {word} {dated(opened.axis, step)} ({opened.age})" if step != NO_STEP else ""
-
-
-def _when(opened: OpenFinding) -> str:
-    """`since step 14,336, 10 updates (12 %), 17 s`; only the latter in a run without steps."""
-    step, word = opened.finding.since.step, opened.finding.since_word
-    since = f"{word} {dated(opened.axis, step)}, {opened.cost}"
-    return since if step != NO_STEP else opened.cost
 
 
 def _resolved_line(finding: Finding, axis: Axis) -> str:
