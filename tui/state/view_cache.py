@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ppo_top.model import Severity, Verdict
@@ -9,9 +10,8 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.run import Run
 from ppo_top.support.acknowledgements import Acknowledgements
-from ppo_top.text.format import steps
 from ppo_top.tui.state.listed_run import NO_FINDING, WorstFinding
-from ppo_top.views.open_findings import explaining_rules, open_findings
+from ppo_top.views.open_findings import OpenFinding, open_findings
 from ppo_top.views.run_view import RunView, make_run_view, verdict
 
 MAX_VIEW_AGE_S = 2.0
@@ -62,31 +62,21 @@ class ViewCache:
 
 def with_acknowledged_last(acknowledgements: Acknowledgements, run: Run, view: RunView) -> RunView:
     """The view with acknowledged findings last and not counted in the verdict."""
-    rules = {
-        opened.finding.rule
-        for opened in view.open_findings
-        if acknowledgements.find(run.place, opened.finding.rule, opened.finding.since.step)
-    }
-    if not rules:
+    counted = _unacknowledged(acknowledgements, run, view.open_findings)
+    acknowledged = tuple(opened for opened in view.open_findings if opened not in counted)
+    if not acknowledged:
         return view
-    open_ = tuple(opened for opened in view.open_findings if opened.finding.rule not in rules)
-    acknowledged = tuple(opened for opened in view.open_findings if opened.finding.rule in rules)
-    worst = max((opened.severity for opened in open_), default=Severity.INFO)
-    return view._replace(open_findings=open_ + acknowledged, verdict=worst.verdict)
+    verdict_by_others = _verdict_by(counted, view.verdict)
+    return view._replace(open_findings=(*counted, *acknowledged), verdict=verdict_by_others)
 
 
 def worst_unacknowledged(
     acknowledgements: Acknowledgements, run: Run, row: int | None
 ) -> WorstFinding:
     """The worst open finding that is not acknowledged or muted."""
-    at = len(run.timeline) - 1 if row is None else row
-    for opened in open_findings(run, at):
-        finding = opened.finding
-        if opened.severity > Severity.INFO and not acknowledgements.find(
-            run.place, finding.rule, finding.since.step
-        ):
-            return WorstFinding(finding.title, steps(finding.since.step, axis=run.timeline.axis))
-    return NO_FINDING
+    opened = _unacknowledged(acknowledgements, run, _open_at_row(run, row))
+    worst = next((each for each in opened if each.severity > Severity.INFO), None)
+    return WorstFinding(worst.finding.title, worst.first_step) if worst is not None else NO_FINDING
 
 
 def unacknowledged_verdict(
@@ -96,10 +86,28 @@ def unacknowledged_verdict(
     found = verdict(run, row)
     if not found.is_trouble or not acknowledgements.notes:
         return found
-    at = len(run.timeline) - 1 if row is None else row
-    now = [(f, severity) for f in run.findings if (severity := f.severity_at(at)) is not None]
-    rules = {f.rule for f, _ in now if acknowledgements.find(run.place, f.rule, f.since.step)}
-    rules |= {rule for f, _ in now if f.rule in rules for rule in f.members}
-    rules |= {rule for rule, by in explaining_rules(now).items() if by in rules}
-    open_ = [severity for f, severity in now if f.rule not in rules]
-    return max(open_, default=Severity.INFO).verdict
+    return _verdict_by(_unacknowledged(acknowledgements, run, _open_at_row(run, row)), found)
+
+
+def _open_at_row(run: Run, row: int | None) -> tuple[OpenFinding, ...]:
+    """The findings open at a row (None: at the end); those of a run without a row are at row 0."""
+    return open_findings(run, max(len(run.timeline) - 1 if row is None else row, 0))
+
+
+def _unacknowledged(
+    acknowledgements: Acknowledgements, run: Run, opened: Sequence[OpenFinding]
+) -> list[OpenFinding]:
+    """Those of some open findings that are neither acknowledged nor muted."""
+    notes = acknowledgements.find
+    return [
+        each
+        for each in opened
+        if notes(run.place, each.finding.rule, each.finding.since.step) is None
+    ]
+
+
+def _verdict_by(counted: Sequence[OpenFinding], by_all: Verdict) -> Verdict:
+    """The verdict on a run of whose open findings only some count."""
+    if not by_all.is_trouble:
+        return by_all
+    return max((each.severity for each in counted), default=Severity.INFO).verdict

@@ -537,6 +537,41 @@ def test_what_is_told_once_is_acknowledged_once(tmp_path: Path, make_ui_state: M
     assert not ui.listed_runs()[0].verdict.is_trouble and not view.verdict.is_trouble
 
 
+def test_page_and_list_agree_whatever_is_acknowledged(make_ui_state: MakeUiState) -> None:
+    """With each open finding acknowledged in turn, a run has one verdict in both."""
+    ui = make_ui_state(DEMO_LOGS_FOLDER)
+    for run in ui.session.runs.values():
+        ui.choose_run(run.id)
+        opened = make_run_view(run).open_findings
+        for finding in (each.finding for each in opened):
+            ui.acknowledgements.acknowledge(run.place, finding.rule, finding.since.step)
+            ui.invalidate()
+            view, (listed,) = ui.view(), [each for each in ui.listed_runs() if each.id == run.id]
+            assert view is not None
+            assert (listed.verdict, run.name) == (view.verdict, run.name)
+            ui.acknowledgements.revoke(run.place, finding.rule)
+
+
+def test_a_run_that_crashed_before_its_first_update_is_in_trouble_in_the_list(
+    tmp_path: Path, make_ui_state: MakeUiState
+) -> None:
+    """It has no row, but its finding stands in the list, also once another one is acknowledged."""
+    for name in ("first", "second"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "train.log").write_text(
+            "Traceback (most recent call last):\nValueError: no such environment\n"
+        )
+    ui = make_ui_state(tmp_path)
+    assert {each.finding for each in ui.listed_runs()} == {"Training process crashed"}
+    assert not any(each.worst.since for each in ui.listed_runs())
+    run, view = ui.run, ui.view()
+    assert run is not None and view is not None
+    ui.acknowledgements.acknowledge(run.place, "crashed", view.open_findings[0].finding.since.step)
+    ui.invalidate()
+    others = [each for each in ui.listed_runs() if each.id != run.id]
+    assert [each.verdict for each in others] == [Verdict.CRIT]
+
+
 def test_a_duplicate_is_marked_and_no_seed(tmp_path: Path, make_ui_state: MakeUiState) -> None:
     """A copied directory would make the mean of seeds look surer than it is."""
     for name in ("pole_seed1", "pole_seed2", "pole_seed2_copy"):
