@@ -180,6 +180,12 @@ def dated(axis: Axis, step: float | None) -> str:
     return f"{axis} {count(step)}"
 
 
+def dated_title(title: str, since: str) -> str:
+    """`Update KL too high, since step 14,336`, `Training process crashed at step 16,384`."""
+    comma = "," if since.startswith("since") else ""
+    return f"{title}{comma} {since}" if since else title
+
+
 def format_metric_value(amount: float | None, fmt: str) -> str:
     """A value in the format of its metric: `pct`, `int`, `s`, `lr` or a plain number."""
     if fmt in ("%", "pct"):
@@ -194,7 +200,7 @@ def format_metric_value(amount: float | None, fmt: str) -> str:
 
 
 def healthy_text(words: str) -> str:
-    """A healthy range in a sentence: `healthy_text 0.001-0.02`, but `should rise`."""
+    """A healthy range in a sentence: `healthy 0.001-0.02`, but `should rise`."""
     return words if not words or words[0].isalpha() else f"healthy {words}"
 
 

@@ -15,6 +15,7 @@ from ppo_top.rules.evidence import overlaps
 from ppo_top.runs.run import Run
 from ppo_top.text.format import (
     dated,
+    dated_title,
     duration,
     format_metric_value,
     number,
@@ -93,8 +94,7 @@ class OpenFinding(NamedTuple):
     @property
     def dated_title(self) -> str:
         """`Update KL too high, since step 14,336`; only the title without a step."""
-        comma = ", " if self.since.startswith("since") else " "
-        return f"{self.finding.title}{comma}{self.since}".rstrip()
+        return dated_title(self.finding.title, self.since)
 
     @property
     def cost(self) -> str:

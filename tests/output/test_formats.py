@@ -53,8 +53,8 @@ def report_on(name: str, said: str, *severities: str, calm: Verdict = Verdict.HE
     verdict = Severity(worst).verdict if worst else calm
     findings = [
         {"rule": f"rule-{number}", "title": said, "severity": word, "since_step": number or None,
-         "cleared_step": None, "message_now": said, "evidence": [said], "causes": [said],
-         "try": [said]}
+         "since_word": "since", "cleared_step": None, "message": "", "message_now": said,
+         "evidence": [said], "causes": [said], "try": [said]}
         for number, word in enumerate(severities)
     ]  # fmt: skip
     values = {
@@ -98,6 +98,20 @@ def test_every_format_tells_what_the_value_is_by_now(
 
 
 # --- Markdown ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fmt", ["markdown", "github", "junit"])
+def test_a_crash_is_at_a_step_and_its_message_no_evidence_of_itself(
+    fmt: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the text says it: what happened once lasts no time, and nothing is said twice."""
+    died = DEMO_LOGS_FOLDER / "torch_cartpole_nan"
+    _, text = check(capsys, died)
+    assert "Training process crashed  [crashed]  at step 16,384" in text
+    _, printed = check(capsys, died, "--format", fmt)
+    assert "Training process crashed at step 16" in printed
+    of_the_crash = printed[printed.index("Training process crashed at") :]
+    assert "vidence" not in of_the_crash
 
 
 def rendered(source: str) -> tuple[list[str], str]:

@@ -175,6 +175,7 @@ def finding_object(
         "tags": tags,
         "since_step": _step(finding.since),
         "since_time": _time(finding.since),
+        "since_word": finding.since_word,
         "opened_step": _step(finding.opened),
         "cleared_step": finding.cleared.step if finding.cleared else None,
         "value": json_value(finding.value),

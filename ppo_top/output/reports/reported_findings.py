@@ -8,28 +8,19 @@ from collections.abc import Sequence
 from ppo_top.model import Axis, Severity, Status
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.reports.run_report import RunReport
-from ppo_top.text.format import clean, dated
+from ppo_top.text.format import clean, dated, dated_title
 
 
 class ReportedFinding(NamedTuple):
     """An open finding, without characters that a terminal could obey."""
 
     rule: str
-    title: str
+    dated_title: str
     severity: Severity
-    since: int | None
-    """first affected step on the run's `axis`; None in a run without steps"""
-    axis: Axis
     message: str
     evidence: Sequence[str]
     causes: Sequence[str]
     remedies: Sequence[str]
-
-    @property
-    def dated_title(self) -> str:
-        """`Update KL too high, since step 14,336`."""
-        since = f", since {dated(self.axis, self.since)}" if self.since is not None else ""
-        return self.title + since
 
 
 class ReportedValue(NamedTuple):
@@ -55,15 +46,14 @@ def _reported(found: dict[str, object], axis: Axis) -> ReportedFinding:
     def lines(key: str) -> list[str]:
         return [clean(str(line)) for line in found[key]]  # type: ignore[attr-defined]
 
-    since = found["since_step"]
+    step, message = found["since_step"], clean(str(found["message"]))
+    since = f"{found['since_word']} {dated(axis, step)}" if isinstance(step, int) else ""
     return ReportedFinding(
         rule=clean(str(found["rule"])),
-        title=clean(str(found["title"])),
+        dated_title=dated_title(clean(str(found["title"])), since),
         severity=Severity[str(found["severity"]).upper()],
-        since=since if isinstance(since, int) else None,
-        axis=axis,
         message=clean(str(found["message_now"])),
-        evidence=lines("evidence"),
+        evidence=[line for line in lines("evidence") if line != message],
         causes=lines("causes"),
         remedies=lines("try"),
     )
