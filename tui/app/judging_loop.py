@@ -8,7 +8,6 @@ import time
 from ppo_top.files.mirrors import lost_hosts, mirror_problems
 from ppo_top.files.passed_over import NO_METRICS, PassedOver, passed_over_lines
 from ppo_top.files.update import PollResult
-from ppo_top.model import Severity
 from ppo_top.runs.pipeline import Pipeline
 from ppo_top.text.format import clean, plural
 from ppo_top.tui.app.checkpoint_lister import CheckpointLister
@@ -39,7 +38,7 @@ MANY_RUNS = 20
 """While so many runs wait for their first verdict, a bar appears however short their logs are."""
 
 AUTO_CHOOSE_S = 3.0
-"""For this long after the start the newest live run is selected automatically."""
+"""For this long after the start the worst run is selected anew as more of them is read."""
 
 
 class JudgingLoop:
@@ -150,12 +149,8 @@ class JudgingLoop:
         """Everything is judged: notify about runs that became critical."""
         ui = self._ui
         first = not self.all_judged
-        for run in ui.session.runs.values():
-            word = ui.verdict_of(run)
-            severity = Severity[word.upper()] if word.upper() in Severity.__members__ else None
-            text = self._notifier.update_severity(
-                run, severity, notify=not first and ui.replay is None
-            )
+        for run in ui.listed_runs():
+            text = self._notifier.note_verdict(run, notify=not first and ui.replay is None)
             if text and run.id != ui.chosen_run_id:
                 ui.alerts[run.id] = text
             elif text:

@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ppo_top.model import Severity
-from ppo_top.runs.run import Run
+from ppo_top.model import Verdict
 from ppo_top.text.format import clean
+from ppo_top.tui.state.listed_run import ListedRun
 
 MAX_NOTIFICATION_CHARS = 120
 
@@ -26,7 +26,7 @@ class Notifier:
     tmux: bool = False
     environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     _title: str = ""
-    _last_severity: dict[str, Severity] = field(default_factory=dict)
+    _critical_ids: set[str] = field(default_factory=set)
 
     def set_title(self, text: str) -> None:
         """Set the terminal's title if it changed."""
@@ -43,15 +43,16 @@ class Notifier:
             self.write("\x1b[23;2t")
             self._title = ""
 
-    def update_severity(self, run: Run, severity: Severity | None, notify: bool) -> str:
-        """Record a run's severity; notify, and return the text, when it just became critical."""
-        before = self._last_severity.get(run.id)
-        now = self._last_severity[run.id] = severity or Severity.INFO
-        if now < Severity.CRIT or before is Severity.CRIT or not notify:
+    def note_verdict(self, run: ListedRun, notify: bool) -> str:
+        """Note a run's verdict; notify, and return the text, when it has just become critical."""
+        was_critical = run.id in self._critical_ids
+        if run.verdict is not Verdict.CRIT:
+            self._critical_ids.discard(run.id)
             return ""
-        worst = max(run.findings, key=lambda each: each.severity, default=None)
-        text = clean(f"{run.name}: {worst.title if worst else 'critical'}")
-        text = text[:MAX_NOTIFICATION_CHARS]
+        self._critical_ids.add(run.id)
+        if was_critical or not notify:
+            return ""
+        text = clean(f"{run.name}: {run.worst.title or 'critical'}")[:MAX_NOTIFICATION_CHARS]
         self._notify(text)
         return text
 
