@@ -54,8 +54,9 @@ def timeline_line(snap: Snapshot, view: RunView, rows: int, cells: int) -> Style
     worst: list[Severity | None] = [None] * cells
     marks: dict[int, Span] = {}
     replay = snap.playback_state is not None and snap.playback_state.replay
-    # later findings are hidden in a replay and shown when looking back
-    visible = [f for f in snap.findings if not replay or f.opened.row <= (view.row or 0)]
+    visible = list(snap.findings)  # later ones, too, when looking back
+    if replay:  # as they were known then
+        visible = [f.as_of(view.row or 0) for f in visible if f.opened.row <= (view.row or 0)]
     for finding in sorted(visible, key=lambda each: each.severity):
         stop = finding.cleared.row if finding.cleared is not None else rows - 1
         first, last = (_cell(row, rows, cells) for row in (finding.since.row, min(stop, rows - 1)))

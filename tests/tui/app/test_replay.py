@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.model import State
+from ppo_top.model import Severity, State
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
 from ppo_top.support.acknowledgements import Acknowledgements
 from ppo_top.tui import Replay
 from ppo_top.tui.app.app import PpoTop
+from ppo_top.tui.draw.timeline_bar import timeline_line
+from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 from ppo_top.views.run_view import make_run_view
 from tests.support.running_app import screen
@@ -120,6 +122,28 @@ def test_the_past_of_a_live_run_shows_later_marks_and_a_replay_does_not(sick: Ui
     assert "✗" not in drawn_text(sick, 120, 34)[-2]
     run = sick.run
     assert run is not None and make_run_view(run, 5).verdict != "crit"
+
+
+def test_a_replay_marks_a_finding_as_severe_as_it_was_then(make_ui_state: MakeUiState) -> None:
+    """One that gets worse later has its first mark on the timeline until then."""
+    ui = make_ui_state(DEMO_LOGS, replay=Replay())
+    worsened = [
+        (run, finding)
+        for run in ui.session.runs.values()
+        for finding in run.findings
+        if len(finding.changes) > 1 and finding.changes[1].mark.row > finding.opened.row
+    ]
+    assert worsened
+    for run, finding in worsened:
+        ui.choose_run(run.id)
+        ui.start_replay()
+        row = ui.cursor.row = finding.changes[1].mark.row - 1
+        snap = take_snapshot(ui)
+        assert snap.view is not None
+        styles = {style for _, style in timeline_line(snap, snap.view, len(run.timeline), 400)}
+        changes = (change for each in run.findings for change in each.changes)
+        known = {change.severity.word for change in changes if change.mark.row <= row}
+        assert styles & {each.word for each in Severity} <= known
 
 
 def test_the_other_runs_are_shown_as_they_were_at_that_time(make_ui_state: MakeUiState) -> None:
