@@ -37,7 +37,7 @@ FOOTERS = {
         "copy": "copy",
         "compare": "compare",
     },
-    "compare": {"back": "back", "axis": "x axis", "log_scale": "log", "up": "other metric"},
+    "compare": {"back": "back", "axis": "x axis", "up": "other metric"},
     "findings": {
         "back": "back",
         "up": "choose",

@@ -131,10 +131,10 @@ class Actions(ChoiceActions):
         ui.hidden_sections = ui.hidden_sections ^ {section}
         key = list(SECTIONS).index(section) + 1
         hidden = section in ui.hidden_sections
-        ui.toast = f"{SECTIONS[section]} hidden; {key} shows it again" if hidden else ""
+        ui.toast = f"{SECTIONS[section]} hidden: {key} to show again" if hidden else ""
         if section == "runs" and hidden:
             ui.focus = "values"  # with the keys in it, the list would fill the screen
-            ui.toast += ", Tab as a full table"
+            ui.toast += ", Tab to show a full table"
 
     do_toggle_runs = partialmethod(_toggle, "runs")
     do_toggle_finding = partialmethod(_toggle, "finding")
@@ -227,14 +227,20 @@ class Actions(ChoiceActions):
     # --- charts ----------------------------------------------------------------------------------
 
     def _change_chart(self, change: Callable[[ChartOptions], None]) -> None:
-        """Change how a chart is drawn, if there is one to be seen."""
+        """Change how the chart of a metric is drawn, if it is open."""
         ui = self.ui_state
-        if ui.overlay in CHART_OVERLAYS:
+        if ui.overlay == "zoom":
             change(ui.chart)
         else:
             ui.toast = "That is a key of the chart: Enter opens it"
 
-    do_axis = partialmethod(_change_chart, ChartOptions.next_axis)
+    def do_axis(self) -> None:
+        """Switch the x axis of a chart, or of a comparison."""
+        if self.ui_state.overlay == "compare":
+            self.ui_state.chart.next_axis()
+        else:
+            self._change_chart(ChartOptions.next_axis)
+
     do_log_scale = partialmethod(_change_chart, ChartOptions.toggle_log_scale)
     do_more_smooth = partialmethod(_change_chart, lambda chart: chart.change_smoothing(1))
     do_less_smooth = partialmethod(_change_chart, lambda chart: chart.change_smoothing(-1))

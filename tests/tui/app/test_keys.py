@@ -222,7 +222,7 @@ async def test_a_filter_that_stands_already_is_not_taken_along(app: RecordingApp
 @pytest.mark.parametrize(
     ("size", "key", "said"),
     [
-        ((140, 40), "1", "Run list hidden; 1 shows it again"),
+        ((140, 40), "1", "Run list hidden: 1 to show again"),
         ((60, 20), "1", "Run list: not shown here; Tab shows it"),
         ((60, 20), "2", "Verdict hidden"),
         ((40, 15), "3", "Crucial values: not hidden at this size"),

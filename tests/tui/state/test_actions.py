@@ -12,7 +12,9 @@ from ppo_top.tui.draw.overlays import draw_screen
 from ppo_top.tui.graphics.styled_text import plain_text
 from ppo_top.tui.graphics.symbols import ASCII_SYMBOLS
 from ppo_top.tui.state.actions import Actions
+from ppo_top.tui.state.chart_options import ChartOptions
 from ppo_top.tui.state.cursor import Cursor
+from ppo_top.tui.state.keys import KEYS
 from ppo_top.tui.state.line_input import LineInput
 from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
@@ -76,14 +78,26 @@ def test_a_key_of_the_chart_says_so_elsewhere(ui: UiState, action: str) -> None:
     assert (ui.chart.axis, ui.chart.log_scale, ui.chart.smoothing, ui.chart.stacked) == before
 
 
+@pytest.mark.parametrize("action", ["log_scale", "more_smooth", "less_smooth", "stack"])
+def test_a_comparison_has_only_the_keys_that_change_it(ui: UiState, action: str) -> None:
+    """Its footer offers no other, and nothing waits hidden for the next chart."""
+    press(ui, "compare")
+    (key,) = (each.label for each in KEYS if each.action == action)
+    assert f" {key} " not in screen(ui)[-1]
+    press(ui, action)
+    assert "Enter opens it" in screen(ui)[-1]
+    press(ui, "axis")
+    assert ui.chart == ChartOptions(axis="time")
+
+
 @pytest.mark.parametrize("section", ["runs", "finding", "values", "panels"])
 def test_a_hidden_part_says_how_to_get_it_back(ui: UiState, section: str) -> None:
     """On the main page; in a chart the key does nothing but say so."""
     press(ui, "zoom", f"toggle_{section}")
     assert "main page" in screen(ui)[-1]
     press(ui, "back", f"toggle_{section}")
-    assert "shows it again" in screen(ui)[-1]
-    assert ("Tab as a full table" in screen(ui)[-1]) == (section == "runs")
+    assert "to show again" in screen(ui)[-1]
+    assert ("Tab to show a full table" in screen(ui)[-1]) == (section == "runs")
     ui.toast = ""
     if section != "runs":
         assert any("shows them" in row or "shows it" in row for row in screen(ui))
