@@ -8,11 +8,11 @@ from rich.color import ColorSystem
 from rich.style import Style
 
 StyleCodes = dict[str, str]
-"""Attribute (`ink`, `paper`, `weight` or another) -> the codes that set it."""
+"""Attribute (`foreground`, `background`, `weight` or another) -> the codes that set it."""
 
 _RESET_CODES = {
-    "ink": "39",
-    "paper": "49",
+    "foreground": "39",
+    "background": "49",
     "weight": "22",
     "3": "23",
     "4": "24",
@@ -45,8 +45,8 @@ def _kind(code: str) -> str:
     if number in (1, 2):
         return "weight"
     if 30 <= number <= 39 or 90 <= number <= 97:
-        return "ink"
-    return "paper" if 40 <= number <= 49 or 100 <= number <= 107 else code
+        return "foreground"
+    return "background" if 40 <= number <= 49 or 100 <= number <= 107 else code
 
 
 def style_change(before: StyleCodes, after: StyleCodes) -> str:

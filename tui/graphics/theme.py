@@ -45,9 +45,10 @@ def _parse(description: str) -> Style:
     words = description.replace("on ", "on").split()
     attributes = dict.fromkeys((word for word in words if word in STYLE_ATTRIBUTES), True)
     numbers = [word for word in words if word not in STYLE_ATTRIBUTES]
-    ink = next((int(word) for word in numbers if word.isdigit()), None)
-    paper = next((int(word[2:]) for word in numbers if word.startswith("on")), None)
-    return Style(color=_colour(ink), bgcolor=_colour(paper), **attributes)  # type: ignore[arg-type]
+    foreground = next((int(word) for word in numbers if word.isdigit()), None)
+    background = next((int(word[2:]) for word in numbers if word.startswith("on")), None)
+    colours = {"color": _colour(foreground), "bgcolor": _colour(background)}
+    return Style(**colours, **attributes)  # type: ignore[arg-type]
 
 
 DARK_STYLES = {

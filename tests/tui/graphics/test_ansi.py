@@ -32,7 +32,7 @@ STYLES = st.builds(
     st.sampled_from(PAPERS),
 )
 LETTERS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 5), STYLES), max_size=12)
-KIND_BY_RESET_CODE = {"39": "ink", "49": "paper", "23": "3", "24": "4", "27": "7"}
+KIND_BY_RESET_CODE = {"39": "foreground", "49": "background", "23": "3", "24": "4", "27": "7"}
 
 
 def shown(written: str) -> dict[tuple[int, int], frozenset[str]]:
@@ -65,14 +65,14 @@ def _set(state: dict[str, str], parts: list[str]) -> None:
             state.pop(KIND_BY_RESET_CODE[code], None)
         elif code in ("38", "48"):
             more = 2 if parts[0] == "5" else 4
-            state["ink" if code == "38" else "paper"] = ";".join([code, *parts[:more]])
+            state["foreground" if code == "38" else "background"] = ";".join([code, *parts[:more]])
             del parts[:more]
         elif code in ("1", "2"):
             state["bold" if code == "1" else "dim"] = code
         elif int(code) < 10:
             state[code] = code
         else:
-            state["paper" if code[0] == "4" or code[:2] == "10" else "ink"] = code
+            state["background" if code[0] == "4" or code[:2] == "10" else "foreground"] = code
 
 
 def wanted(style: Style, system: ColorSystem) -> frozenset[str]:
