@@ -34,5 +34,5 @@ from ppo_top.model.verdicts import State as State
 from ppo_top.model.verdicts import Status as Status
 from ppo_top.model.verdicts import Verdict as Verdict
 from ppo_top.model.verdicts import count_verdicts as count_verdicts
-from ppo_top.model.verdicts import verdict_counts as verdict_counts
+from ppo_top.model.verdicts import verdict_counts_text as verdict_counts_text
 from ppo_top.model.verdicts import worst_first as worst_first

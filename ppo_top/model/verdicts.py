@@ -78,6 +78,11 @@ class Verdict(OrderedWord):
     CRIT = "crit"
 
     @property
+    def is_judged(self) -> bool:
+        """Whether anything can be said of the run yet."""
+        return self.rank >= Verdict.HEALTHY.rank
+
+    @property
     def is_trouble(self) -> bool:
         """Whether a finding worse than `info` is open."""
         return self.rank >= Verdict.WATCH.rank
@@ -106,7 +111,7 @@ def count_verdicts(verdicts: Iterable[Verdict]) -> dict[Verdict, int]:
     return {verdict: found[verdict] for verdict in reversed(Verdict) if found[verdict]}
 
 
-def verdict_counts(verdicts: Iterable[Verdict]) -> str:
+def verdict_counts_text(verdicts: Iterable[Verdict]) -> str:
     """`3 crit, 1 warn, 8 healthy`."""
     counts = count_verdicts(verdicts)
     return ", ".join(f"{amount:,} {verdict.words}" for verdict, amount in counts.items())

@@ -27,18 +27,18 @@ class Hooks:
     ) -> None:
         self._hooks = hooks
         self._runner = HookRunner(tell)
-        self._speaks = existing
+        self._is_started = existing
         self._severities: dict[tuple[str, str], Severity] = {}
         """(path of the run, rule) -> the highest severity reported of an open finding"""
 
     def begin(self) -> None:
         """From now on events are new: what was there has been read."""
-        self._speaks = True
+        self._is_started = True
 
     def take(self, event: dict[str, Any]) -> None:
         """Start the commands that want this event; returns at once."""
         words = self._words(event) if "run" in event else set()
-        if not words or not self._speaks:
+        if not words or not self._is_started:
             return
         for hook in self._hooks:
             if hook.event in words:

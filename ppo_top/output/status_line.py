@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ppo_top.model import Severity, State, Status, verdict_counts
+from ppo_top.model import Severity, State, Status, verdict_counts_text
 from ppo_top.output.reports.run_report import SCHEMA_VERSION, RunReport
 from ppo_top.text.format import clean, dated, duration
 from ppo_top.text.marks import MARKS
@@ -54,7 +54,7 @@ def status_line(reports: Sequence[RunReport], fmt: str) -> str:
     """The first (worst) run, then the number of runs by verdict; `fmt` is `plain` or `tmux`."""
     if not reports:
         return "no runs"
-    counts = verdict_counts(each.summary.verdict for each in reports)
+    counts = verdict_counts_text(each.summary.verdict for each in reports)
     sums = f"{SEPARATOR}{counts}" if len(reports) > 1 else ""
     text = _within(_run_words(reports[0]), MAX_STATUS_CHARS - len(sums)) + sums
     if fmt == "tmux":

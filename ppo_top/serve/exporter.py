@@ -134,9 +134,9 @@ class Exporter:
 
     def make_fleet(self, seconds: float) -> None:
         """Replace the fleet after a look that took some seconds."""
-        files, unread = self._follower.file_counts()
+        files, unopened = self._follower.file_counts()
         now = time.time()
-        look = Look(now, seconds, self._is_complete, self._read_bytes, files, unread)
+        look = Look(now, seconds, self._is_complete, self._read_bytes, files, unopened)
         self.fleet = self._watch.fleet(self._session.runs, now, look)
 
     def _count_bytes(self, read: int) -> None:

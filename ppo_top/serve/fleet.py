@@ -30,8 +30,8 @@ class Look(NamedTuple):
     """How the newest look at the logs went: when it ended (unix seconds) and how long it took.
 
     `is_complete`: everything that was there at the start has been read and judged once.
-    `read_bytes` never decreases. `files` are followed; in `unread_folders` all logs are so old that
-    none was opened.
+    `read_bytes` never decreases. `files` are followed; in `unopened_folders` all logs are so old
+    that none was opened.
     """
 
     time: float = 0.0
@@ -39,7 +39,7 @@ class Look(NamedTuple):
     is_complete: bool = False
     read_bytes: int = 0
     files: int = 0
-    unread_folders: int = 0
+    unopened_folders: int = 0
 
 
 class Fleet(NamedTuple):
@@ -104,7 +104,7 @@ def chosen_runs(
     left_out = {
         "retired": len(everything) - len(alive),
         "limit": len(alive) - len(chosen),
-        "inactive": look.unread_folders,
+        "inactive": look.unopened_folders,
     }
     return Fleet(_with_own_paths(chosen), Counter(run.state for run in everything), left_out, look)
 

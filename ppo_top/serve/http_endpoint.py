@@ -78,9 +78,7 @@ class HttpEndpoint(ThreadingMixIn, BaseServer):
     def get_request(self) -> tuple[socket.socket, Any]:
         request, address = self._listener.accept()
         request.settimeout(REQUEST_TIMEOUT_S)
-        if (
-            self._tls is not None
-        ):  # the handshake comes with the first byte, in the request's thread
+        if self._tls is not None:  # the first byte brings the handshake, in the request's thread
             request = self._tls.wrap_socket(
                 request, server_side=True, do_handshake_on_connect=False
             )

@@ -1,1 +1,1 @@
-"""What serves every layer: internal errors, and what the user has acknowledged."""
+"""What serves every layer: the cache, internal errors, what the user has acknowledged."""

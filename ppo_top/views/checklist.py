@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from ppo_top.catalogue import MACHINE_GROUP, TAG_PREFIX, Trainer, concept, logged_as, option_default
 from ppo_top.model import Finding, Severity, Status
@@ -101,11 +100,12 @@ def make_check_rows(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iter
     for name in sorted(others, key=lambda each: concept(each).order):
         if healthy_range(name, run.profile) is not None:
             yield _check_row(run, row, name, concept(name).label, opened, False)
-    yield from _machine_row(run, row)
+    if (machine := _machine_row(run, row)) is not None:
+        yield machine
 
 
-def _machine_row(run: Run, row: int) -> Iterator[CheckRow]:
-    """One row for what is measured of the machine: the GPU, or else the CPU; the rest is its note.
+def _machine_row(run: Run, row: int) -> CheckRow | None:
+    """The row for what is measured of the machine: the GPU, or else the CPU; the rest is its note.
 
     At the newest row that is the newest measurement, which is newer where an update takes long, and
     all that there is where the training's log has no clock.
@@ -117,27 +117,29 @@ def _machine_row(run: Run, row: int) -> Iterator[CheckRow]:
         seen = track.count_until(row) if track is not None else 0
         return now.get(name, track.values[seen - 1] if track is not None and seen else None)
 
-    measured = ((name, value) for name in MACHINE_ROWS if (value := value_of(name)) is not None)
-    for name, value in islice(measured, 1):
-        worst = worst_finding_on(run.findings, name, row)
-        others = ((concept(each), value_of(each)) for each in MACHINE_ROWS[name])
-        note = " · ".join(
-            f"{metric.label.removeprefix('GPU ')} {value_text(other, metric.fmt)}"
-            for metric, other in others
-            if other is not None
-        )
-        yield CheckRow(
-            name,
-            concept(name).label,
-            False,
-            None,
-            status=worst[1].status if worst else Status.OK,
-            value=value,
-            text=value_text(value, concept(name).fmt),
-            since_step=worst[0].since.step if worst else None,
-            note=note,
-            track=run.timeline.tracks[name],
-        )
+    name = next((each for each in MACHINE_ROWS if value_of(each) is not None), "")
+    value = value_of(name)
+    if value is None:
+        return None
+    worst = worst_finding_on(run.findings, name, row)
+    others = ((concept(each), value_of(each)) for each in MACHINE_ROWS[name])
+    note = " · ".join(
+        f"{metric.label.removeprefix('GPU ')} {value_text(other, metric.fmt)}"
+        for metric, other in others
+        if other is not None
+    )
+    return CheckRow(
+        name,
+        concept(name).label,
+        False,
+        None,
+        status=worst[1].status if worst else Status.OK,
+        value=value,
+        text=value_text(value, concept(name).fmt),
+        since_step=worst[0].since.step if worst else None,
+        note=note,
+        track=run.timeline.tracks[name],
+    )
 
 
 def logged_names(run: Run, name: str) -> list[str]:

@@ -1,11 +1,11 @@
-"""Gathers what programs ask of a run first."""
+"""What programs ask of a run first, taken from the run (`run_facts.py` loads without it)."""
 
 from __future__ import annotations
 
 import math
 
 from ppo_top.catalogue import TAG_PREFIX
-from ppo_top.model import NO_STEP, Verdict
+from ppo_top.model import NO_STEP
 from ppo_top.rules.crucial_values import crucial_values
 from ppo_top.runs.liveness import state_facts
 from ppo_top.runs.run import Run
@@ -20,13 +20,13 @@ def gather_facts(run: Run) -> RunFacts:
     """The facts of a run that is judged."""
     last = len(run.timeline) - 1
     opened, progress = open_findings(run, max(last, 0)), run_progress(run, last)
-    said, last_change = verdict(run), state_facts(run).last_change
-    waits = said in (Verdict.UNJUDGED, Verdict.WARMING_UP)
+    found, last_change = verdict(run), state_facts(run).last_change
+    without_finding = 0 if found.is_judged else NOT_JUDGED
     crucial = [name for row, _ in crucial_values(run.profile) for name in logged_names(run, row)]
     values = _newest_values(run)
     return RunFacts(
-        verdict=said,
-        severity=max((each.severity for each in opened), default=NOT_JUDGED if waits else 0),
+        verdict=found,
+        severity=max((each.severity for each in opened), default=without_finding),
         producer=run.evaluation.trainer.id,
         family=run.profile.family,
         step=progress.step,

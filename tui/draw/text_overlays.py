@@ -1,4 +1,4 @@
-"""The text overlays: findings, explanation, configuration and console output."""
+"""The text overlays: findings, the explanation of a metric, console output."""
 
 from __future__ import annotations
 

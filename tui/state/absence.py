@@ -1,6 +1,6 @@
-"""What happened to the runs while nobody pressed a key: what one who comes back is told first.
+"""What happened to the runs while the user was away: told at the first key after a while.
 
-Nobody does so while the program does not run: what was seen last is kept for the next session.
+The program may have been closed meanwhile, so what was seen last is kept for the next session.
 """
 
 from __future__ import annotations

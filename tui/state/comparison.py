@@ -69,7 +69,7 @@ def overlaid_runs(ui: UiState) -> list[OverlaidRun]:
         return []
     found = []
     for run_id, style in zip(chosen_for_comparing(ui), OVERLAY_STYLES, strict=False):
-        run, row = ui.session.runs[run_id], None
+        run = ui.session.runs[run_id]
         if run is shown:
             continue
         row = ui.row_of(run)

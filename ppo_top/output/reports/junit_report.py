@@ -9,13 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
-from ppo_top.model import Severity, Verdict
-from ppo_top.output.reports.overview import run_facts
+from ppo_top.model import Severity
+from ppo_top.output.reports.overview import facts_line
 from ppo_top.output.reports.reported_findings import ReportedFinding, open_reported
 from ppo_top.output.reports.run_report import RunReport
 from ppo_top.text.format import clean
-
-NOT_JUDGED = (Verdict.UNJUDGED, Verdict.WARMING_UP)
 
 
 def junit_report(
@@ -52,9 +50,9 @@ def _test_case(report: RunReport, fail_on: Severity) -> Iterator[str]:
     if failures:
         title, kind = _text(failures[0].dated_title), _text(failures[0].rule)
         yield f'<failure type="{kind}" message="{title}">{_findings_text(failures)}</failure>'
-    elif summary.verdict in NOT_JUDGED:
+    elif not summary.verdict.is_judged:
         yield f'<skipped message="{_text(summary.words)}"/>'
-    lines = [run_facts(report), *report.remarks]
+    lines = [facts_line(report), *report.remarks]
     output = [_text(line) for line in lines] + [_findings_text(rest)] * bool(rest)
     yield "<system-out>" + "\n".join(output) + "</system-out></testcase>"
 

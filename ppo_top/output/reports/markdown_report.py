@@ -15,7 +15,7 @@ from ppo_top.output.reports.overview import (
     MAX_BRIEFS,
     MAX_CALM_ROWS,
     counted_runs,
-    run_facts,
+    facts_line,
     unread_lines,
 )
 from ppo_top.output.reports.reported_findings import (
@@ -78,7 +78,7 @@ def _head_lines(report: RunReport, heading: str) -> Iterator[str]:
     mark, name = MARKS[report.mark], markdown_text(report.identity.name)
     yield f"{heading} {mark} {name}: {markdown_text(summary.words)}"
     yield ""
-    yield markdown_text(run_facts(report))
+    yield markdown_text(facts_line(report))
     for remark in report.remarks:
         yield ""
         yield markdown_text(remark)

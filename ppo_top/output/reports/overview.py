@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ppo_top.model import verdict_counts
+from ppo_top.model import verdict_counts_text
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.output.colour import coloured
 from ppo_top.output.reports.run_report import RunIdentity, RunReport
@@ -104,10 +104,10 @@ def _report_text(report: RunReport) -> str:
     name, summary = clean(report.identity.name), report.summary
     headline = f"{MARKS[report.mark]} {name}: {summary.words}"
     remarks = "".join(f"  {clean(each)}\n" for each in report.remarks)
-    return f"{headline}\n  {run_facts(report)}\n{remarks}{report.text}"
+    return f"{headline}\n  {facts_line(report)}\n{remarks}{report.text}"
 
 
-def run_facts(report: RunReport) -> str:
+def facts_line(report: RunReport) -> str:
     """What it is and how far it has come: `SB3 PPO · finished · step 80,000 · 40 updates`."""
     identity, summary = report.identity, report.summary
     state = identity.state.value + (f" ({identity.state_text})" if identity.state_text else "")
@@ -189,7 +189,7 @@ def unread_lines(unread: Sequence[str]) -> Iterator[str]:
 
 def counted_runs(reports: Sequence[RunReport]) -> str:
     """`11 runs: 3 crit, 8 healthy`, or `0 runs`."""
-    counts = verdict_counts(each.summary.verdict for each in reports)
+    counts = verdict_counts_text(each.summary.verdict for each in reports)
     return plural(len(reports), "run") + f": {counts}" * bool(counts)
 
 
