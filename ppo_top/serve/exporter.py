@@ -11,8 +11,9 @@ from typing import TextIO
 
 from ppo_top.files.follower import Follower
 from ppo_top.files.mirrors import mirrors_are_settled
-from ppo_top.output.follow import ChangeReporter, report_new_problems
+from ppo_top.output.follow import report_new_problems
 from ppo_top.output.hooks import Hooks
+from ppo_top.output.run_events import ChangeReporter
 from ppo_top.runs.load import unopened_text
 from ppo_top.runs.pipeline import MAX_POLL_POINTS, MAX_POLL_S, Pipeline
 from ppo_top.runs.session import Session

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.output.follow import ChangeReporter
+from ppo_top.output.run_events import ChangeReporter
 from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings

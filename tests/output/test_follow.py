@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from ppo_top.files.follower import Follower
-from ppo_top.output.follow import ChangeReporter, event_line, only_moves
 from ppo_top.output.hook_runner import HookCall, HookRunner
 from ppo_top.output.hooks import Hooks
+from ppo_top.output.run_events import ChangeReporter, event_line, only_moves
 from ppo_top.runs.pipeline import read_to_end
 from ppo_top.runs.session import Session
 from ppo_top.settings import Settings
