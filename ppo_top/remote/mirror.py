@@ -24,14 +24,14 @@ from ppo_top.paths import is_notebook, without_nested
 from ppo_top.remote.address import RemotePath
 from ppo_top.remote.far_side.file_state import checksum
 from ppo_top.remote.protocol import (
-    SIDE_SUFFIX,
+    WAL_SUFFIX,
     CheckpointList,
+    FileComplete,
     FileData,
     Frame,
     Gone,
     HaveFile,
     Hello,
-    Place,
     ProtocolError,
     RemoteCheckpoint,
     RootState,
@@ -102,11 +102,11 @@ class Mirror:
         """Do what a frame says; raises `ProtocolError`, or `OSError` if there is no room here."""
         if isinstance(frame, FileData):
             self._write(frame)
-        elif isinstance(frame, Place):
-            self._place(frame)
+        elif isinstance(frame, FileComplete):
+            self._complete(frame)
         elif isinstance(frame, Gone):
             self._remove(frame.root, frame.name)
-            self._remove(frame.root, frame.name + SIDE_SUFFIX)
+            self._remove(frame.root, frame.name + WAL_SUFFIX)
         elif isinstance(frame, CheckpointList):
             folder = self._path(frame.root, frame.folder)
             self._set_checkpoints(folder, {folder / each.name: each for each in frame.checkpoints})
@@ -167,15 +167,15 @@ class Mirror:
         with open(path, "wb" if frame.at == 0 else "ab") as opened:
             opened.write(frame.data)
 
-    def _place(self, frame: Place) -> None:
+    def _complete(self, frame: FileComplete) -> None:
         """Put what waits aside in its place, the log of a database last."""
         names = [frame.name]
-        if frame.has_side is not None:
-            side = frame.root, frame.name + SIDE_SUFFIX
-            if not frame.has_side or self._file(frame.root, frame.name).part_size is not None:
-                self._unlink(*side)
-            if frame.has_side:
-                names.append(side[1])
+        if frame.has_wal is not None:
+            wal = frame.root, frame.name + WAL_SUFFIX
+            if not frame.has_wal or self._file(frame.root, frame.name).part_size is not None:
+                self._unlink(*wal)
+            if frame.has_wal:
+                names.append(wal[1])
         mtime = max(0.0, frame.mtime + self.skew)
         for name in names:
             file = self._file(frame.root, name)
@@ -196,8 +196,8 @@ class Mirror:
         if file is None:
             if len(self._files) >= 2 * self._most_files:  # each may have a log beside it
                 raise ProtocolError("more files than were asked for")
-            base = name.removesuffix(SIDE_SUFFIX).rpartition("/")[2]
-            if name not in ("", SIDE_SUFFIX) and not (is_file_name(base) or is_notebook(base)):
+            base = name.removesuffix(WAL_SUFFIX).rpartition("/")[2]
+            if name not in ("", WAL_SUFFIX) and not (is_file_name(base) or is_notebook(base)):
                 raise ProtocolError("a file that was not asked for")
             file = self._files[root, name] = MirroredFile(next(self._numbers))
         return file
@@ -277,7 +277,7 @@ class Mirror:
 
     def _path(self, root: int, name: str) -> Path:
         path = self.paths[root]
-        if not name.removesuffix(SIDE_SUFFIX).strip("/"):  # the root itself, or the log beside it
+        if not name.removesuffix(WAL_SUFFIX).strip("/"):  # the root itself, or the log beside it
             return path.with_name(path.name + name)
         return path / name
 

@@ -26,8 +26,8 @@ MAX_BANNER_BYTES = 1 << 16
 MAX_NAME_BYTES, MAX_PATH_BYTES, MAX_PARTS = 255, 3000, 48
 MAX_TIME = 1e11
 """In unix seconds."""
-SIDE_SUFFIX = "-wal"
-"""Of the write-ahead log that belongs to a database."""
+WAL_SUFFIX = "-wal"
+"""Of the write-ahead log of a database."""
 
 
 class ProtocolError(Exception):
@@ -93,20 +93,20 @@ class FileData(NamedTuple):
     data: bytes
 
 
-class Place(NamedTuple):
-    """What was sent of a file is its present state; `mtime` by the clock there (unix seconds).
+class FileComplete(NamedTuple):
+    """All that a file holds now was sent; `mtime` by the clock there (unix seconds).
 
-    `has_side` (databases): whether there is a write-ahead log; None for other files.
+    `has_wal`: whether a database has a write-ahead log; None for other files.
     """
 
     root: int
     name: str
     mtime: float
-    has_side: bool | None
+    has_wal: bool | None
 
 
 class RemoteCheckpoint(NamedTuple):
-    """A checkpoint there: its name in its folder, `mtime` as in `Place`."""
+    """A checkpoint there: its name in its folder, `mtime` as in `FileComplete`."""
 
     name: str
     mtime: float
@@ -144,7 +144,17 @@ class KeepAlive(NamedTuple):
     """There is nothing new."""
 
 
-Frame = Hello | RootState | FileData | Place | CheckpointList | Gone | Trouble | Swept | KeepAlive
+Frame = (
+    Hello
+    | RootState
+    | FileData
+    | FileComplete
+    | CheckpointList
+    | Gone
+    | Trouble
+    | Swept
+    | KeepAlive
+)
 
 
 class FrameReader:
@@ -214,9 +224,10 @@ class FrameReader:
         name = checked_name(_text(header, "p"))
         if kind == "data":
             return FileData(root, name, _integer(header, "at", 1 << 62), _unpacked(body))
-        if kind == "place":
-            side = header.get("side")
-            return Place(root, name, _number(header, "m"), None if side is None else bool(side))
+        if kind == "complete":
+            wal = header.get("wal")
+            has_wal = None if wal is None else bool(wal)
+            return FileComplete(root, name, _number(header, "m"), has_wal)
         if kind == "checkpoints":
             return CheckpointList(root, name, _checkpoints(body))
         if kind == "gone":

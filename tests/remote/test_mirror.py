@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 from ppo_top.remote.mirror import remove_abandoned
 from ppo_top.remote.protocol import (
+    FileComplete,
     FileData,
     Frame,
     Gone,
     Hello,
-    Place,
     ProtocolError,
     RootState,
 )
@@ -375,7 +375,7 @@ def test_the_folder_is_private_and_deleted_at_the_end(tmp_path: Path, joined: Jo
 HOSTILE: list[list[Frame]] = [
     [FileData(0, "a.log", 5, b"x")],
     [FileData(0, "a.log", 0, b"x"), FileData(0, "a.log", 5, b"x")],
-    [Place(0, "a.log", 1.0, None)],
+    [FileComplete(0, "a.log", 1.0, None)],
     [FileData(0, "ppo-top.toml", 0, b"x")],
     [FileData(0, ".bashrc", 0, b"x")],
     [FileData(0, f"{n}.log", 0, b"") for n in range(2001)],

@@ -16,6 +16,7 @@ from ppo_top.remote.protocol import (
     MAX_BANNER_BYTES,
     MAX_HEADER_BYTES,
     CheckpointList,
+    FileComplete,
     FileData,
     Frame,
     FrameReader,
@@ -23,7 +24,6 @@ from ppo_top.remote.protocol import (
     HaveFile,
     Hello,
     KeepAlive,
-    Place,
     ProtocolError,
     RemoteCheckpoint,
     Request,
@@ -54,8 +54,8 @@ STREAM = MARKER + b"".join(
         frame("root", r=1, kind="folder", why=""),
         data(b"x,y\n1,2\n"),
         data(b"\xff\0" * 3, at=8),
-        frame("place", r=0, p="a/b.csv", m=1.4e9),
-        frame("place", r=0, p="a.db", m=1.4e9, side=True),
+        frame("complete", r=0, p="a/b.csv", m=1.4e9),
+        frame("complete", r=0, p="a.db", m=1.4e9, wal=True),
         checkpoints([{"p": "checkpoint-5", "m": 1.4e9, "folder": True}]),
         checkpoints([]),
         frame("gone", r=0, p="a/b.csv"),
@@ -69,8 +69,8 @@ FRAMES: list[Frame] = [
     RootState(1, "folder", ""),
     FileData(0, "a/b.csv", 0, b"x,y\n1,2\n"),
     FileData(0, "a/b.csv", 8, b"\xff\0" * 3),
-    Place(0, "a/b.csv", 1.4e9, None),
-    Place(0, "a.db", 1.4e9, True),
+    FileComplete(0, "a/b.csv", 1.4e9, None),
+    FileComplete(0, "a.db", 1.4e9, True),
     CheckpointList(0, "runs", (RemoteCheckpoint("checkpoint-5", 1.4e9, True),)),
     CheckpointList(0, "runs", ()),
     Gone(0, "a/b.csv"),
@@ -116,7 +116,7 @@ def test_what_comes_before_the_frames_is_kept() -> None:
         *("x" * 256, "/".join(["x" * 200] * 16), "a/" * 60 + "x.csv", "\ud800.csv"),
     ],
 )
-@pytest.mark.parametrize("kind", ["data", "place", "gone", "checkpoints"])
+@pytest.mark.parametrize("kind", ["data", "complete", "gone", "checkpoints"])
 def test_a_path_that_leads_elsewhere_is_refused(kind: str, name: str) -> None:
     """Up, to the root, or to what no file system holds."""
     body = zlib.compress(b"") if kind == "data" else b""
@@ -147,7 +147,7 @@ def test_a_path_that_leads_elsewhere_is_refused(kind: str, name: str) -> None:
         frame("data", zlib.compress(b"x")[:-1], r=0, p="x.csv", at=0),
         frame("data", zlib.compress(b"x") + b"more", r=0, p="x.csv", at=0),
         frame("data", zlib.compress(b"x"), r=0, p="x.csv", at=-1),
-        frame("place", r=0, p="x.csv", m=-5.0),
+        frame("complete", r=0, p="x.csv", m=-5.0),
         checkpoints([{"p": "../checkpoint-5", "m": 1.0}]),
         checkpoints([{"p": "runs/checkpoint-5", "m": 1.0}]),
         checkpoints([{"p": ".bashrc", "m": 1.0}]),

@@ -30,7 +30,7 @@ class FarLog:
         self.check = 0
         self.room = 0
         self.stamp: Optional[FarStamp] = None
-        self.side_stamp: Optional[FarStamp] = None
+        self.wal_stamp: Optional[FarStamp] = None
         self.mtime = 0.0
         self.next_look = 0.0
 

@@ -116,8 +116,8 @@ class FarSide:
         log.mtime = info.st_mtime
         if time.monotonic() < log.next_look:
             return
-        side = stamp_at(log.path + "-wal") if log.next_look else None
-        if stamp_of(info) == log.stamp and side == log.side_stamp:
+        wal = stamp_at(log.path + "-wal") if log.next_look else None
+        if stamp_of(info) == log.stamp and wal == log.wal_stamp:
             return
         try:
             with open(os.open(log.path, OPEN_FLAGS), "rb") as file:
@@ -142,7 +142,7 @@ class FarSide:
         if size < log.offset or checksum(file, log.path, log.offset) != log.check:
             log.offset = 0
         self.send_rest(log, log.name, file, size)
-        self.frames.send("place", r=log.root, p=log.name, m=sent_time(info.st_mtime))
+        self.frames.send("complete", r=log.root, p=log.name, m=sent_time(info.st_mtime))
         log.check = checksum(file, log.path, log.offset)
         if is_compared(log.path, log.offset) and stamp_of(os.fstat(file.fileno())) != log.stamp:
             log.check = -1  # perhaps not of the bytes that were sent
@@ -162,22 +162,22 @@ class FarSide:
         self.known.pop((log.root, log.name), None)
         log.next_look = time.monotonic() + DATABASE_S
         info = os.fstat(file.fileno())
-        stamp, side = stamp_of(info), stamp_at(log.path + "-wal")
-        size = stamp[1] + (side[1] if side is not None else 0)
+        stamp, wal = stamp_of(info), stamp_at(log.path + "-wal")
+        size = stamp[1] + (wal[1] if wal is not None else 0)
         if is_in_transaction(log.path) or not self.has_room(log, size):
             return
         if stamp != log.stamp:
             log.offset = 0
             self.send_rest(log, log.name, file, info.st_size)
-        if side is not None:
+        if wal is not None:
             with open(os.open(log.path + "-wal", OPEN_FLAGS), "rb") as other:
                 log.offset = 0
-                self.send_rest(log, log.name + "-wal", other, side[1])
+                self.send_rest(log, log.name + "-wal", other, wal[1])
         if stamp_at(log.path) == stamp:
-            log.stamp, log.side_stamp = stamp, side
-            newest = max(stamp[2], side[2] if side else 0) / 1e9
+            log.stamp, log.wal_stamp = stamp, wal
+            newest = max(stamp[2], wal[2] if wal else 0) / 1e9
             self.frames.send(
-                "place", r=log.root, p=log.name, m=sent_time(newest), side=side is not None
+                "complete", r=log.root, p=log.name, m=sent_time(newest), wal=wal is not None
             )
 
     def has_room(self, log: FarLog, size: int) -> bool:
