@@ -121,7 +121,7 @@ def _table_lines(reports: Sequence[RunReport]) -> Iterator[str]:
     for each in listed:
         identity, summary = each.identity, each.summary
         words = identity.name, summary.verdict.words, identity.state.value, summary.reward
-        cells = *words, summary.since, each.told
+        cells = *words, summary.since, each.finding
         yield f"| {MARKS[each.mark]} | {' | '.join(map(markdown_text, cells))} |"
     if len(listed) < len(reports):
         yield ""

@@ -142,7 +142,7 @@ def _brief_lines(report: RunReport, style: OutputStyle) -> Iterator[str]:
 
 
 def _title(report: RunReport) -> str:
-    return report.summary.finding or report.listed or report.summary.words
+    return report.summary.finding or report.below_siblings or report.summary.words
 
 
 def _wrapped(text: str, label: str, style: OutputStyle) -> list[str]:
@@ -218,7 +218,7 @@ def _columns(reports: Sequence[RunReport], width: int | None) -> dict[str, list[
         "state": [each.identity.state.value for each in reports],
         "reward": [each.reward for each in summaries],
         "since step": [each.since for each in summaries],
-        "finding": [each.told for each in reports],
+        "finding": [each.finding for each in reports],
     }
 
 

@@ -19,7 +19,7 @@ def with_remarks(reports: Sequence[RunReport]) -> list[RunReport]:
     return [
         report._replace(
             remarks=[said.text for said in (lower, restart) if said is not None],
-            listed=lower.title if lower is not None else "",
+            below_siblings=lower.title if lower is not None else "",
             additions={"restart": _restart_object(restart), "siblings": _sibling_object(lower)},
         )
         for report, restart, lower in zip(reports, _restarts(reports), below, strict=True)

@@ -87,8 +87,8 @@ class RunReport(NamedTuple):
     """The report on a run: `json` and `text` are what follows on identity and head lines.
 
     `skipped` are lines on the rules that did not check it, `facts_text` holds its facts. `remarks`,
-    `additions` (to its JSON) and `listed` (in the table, for want of a finding) stand beside its
-    own verdict: they depend on the disk and on other runs.
+    `additions` (to its JSON) and `below_siblings` (in a few words) stand beside its own verdict:
+    they depend on the disk and on other runs.
     """
 
     identity: RunIdentity
@@ -99,16 +99,21 @@ class RunReport(NamedTuple):
     facts_text: str = ""
     remarks: Sequence[str] = ()
     additions: Mapping[str, Any] = {}
-    listed: str = ""
+    below_siblings: str = ""
 
     @classmethod
     def from_texts(
         cls, identity: RunIdentity, summary: RunSummary, texts: Mapping[str, str]
     ) -> RunReport:
         """The report with these texts, by part; those that are missing stay empty."""
-        json_text, text = texts.get(JSON_PART, ""), texts.get(TEXT_PART, "")
-        skipped, facts_text = texts.get(SKIPPED_PART, ""), texts.get(FACTS_PART, "")
-        return cls(identity, summary, json_text, text, skipped, facts_text)
+        return cls(
+            identity,
+            summary,
+            json=texts.get(JSON_PART, ""),
+            text=texts.get(TEXT_PART, ""),
+            skipped=texts.get(SKIPPED_PART, ""),
+            facts_text=texts.get(FACTS_PART, ""),
+        )
 
     @property
     def facts(self) -> RunFacts:
@@ -121,21 +126,22 @@ class RunReport(NamedTuple):
         return self.summary.verdict.mark(self.identity.state, watches=bool(self.summary.outside))
 
     @property
-    def told(self) -> str:
+    def finding(self) -> str:
         """What a row of a table says of it: its worst finding, or what stands for one."""
-        return self.summary.finding or self.listed or self.summary.outside
+        return self.summary.finding or self.below_siblings or self.summary.outside
 
     @property
     def rank(self) -> RunRank:
         """Sort key: the worst first."""
-        name, _, state, *_, last_change = self.identity
-        verdict, watches = self.summary.verdict, bool(self.summary.outside)
-        return worst_first(verdict, state, last_change, name, watches=watches)
+        run, watches = self.identity, bool(self.summary.outside)
+        return worst_first(
+            self.summary.verdict, run.state, run.last_change, run.name, watches=watches
+        )
 
     @property
     def is_notable(self) -> bool:
         """Whether it is described among others: it is in trouble, or far below its siblings."""
-        return self.summary.verdict.is_trouble or bool(self.listed)
+        return self.summary.verdict.is_trouble or bool(self.below_siblings)
 
 
 def report_json(
