@@ -28,9 +28,10 @@ from ppo_top.tui.graphics.styled_text import (
 )
 from ppo_top.tui.graphics.symbols import Symbols
 from ppo_top.tui.state.keys import KEY_GROUPS, KEYS, Key
+from ppo_top.tui.state.metric_choice import TextSearch
 from ppo_top.tui.state.snapshot import ScreenBlock, Snapshot
 from ppo_top.tui.state.take_snapshot import take_snapshot
-from ppo_top.tui.state.ui_state import UiState
+from ppo_top.tui.state.ui_state import CHART_OVERLAYS, UiState
 
 OVERLAY_FRAME_LINES = 2
 """Lines of an overlay above and below its body: title and footer."""
@@ -43,52 +44,64 @@ def draw_screen(ui: UiState, cells: int, rows: int) -> ScreenBlock:
     """The whole screen: `rows` lines of `cells` cells. Changes nothing in the state."""
     snap = take_snapshot(ui)
     if not snap.reading_error:
-        return _without_error(ui, snap, cells, rows)
-    block = _without_error(ui, snap, cells, rows - 1)
+        return _page_or_overlay(ui, snap, cells, rows)
+    block = _page_or_overlay(ui, snap, cells, rows - 1)
     text = f"{snap.symbols.status[Status.CRIT]} {clean(snap.reading_error)}"
     row = printable_line(line((shorten(text, cells), "crit")), snap)
     block.lines.append(fit_width(row, cells))
     return block
 
 
-def _without_error(ui: UiState, snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
-    """The screen, or that part of it above the line that says why nothing is read any more."""
+def _page_or_overlay(ui: UiState, snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
+    """The main screen, or what is open over it."""
     if not ui.overlay or rows < 4:
         return draw_main_screen(snap, cells, rows)
-    if ui.overlay in ("zoom", "compare"):
-        from ppo_top.tui.draw.charts.zoom_chart import (
-            chart_lines,  # plotext is loaded at the first chart
-        )
-
-        body = chart_lines(ui, snap, cells, rows - OVERLAY_FRAME_LINES)
-        block = _with_frame(snap, ui.overlay, body, cells, rows)
-    else:
-        body = TEXT_OVERLAYS[ui.overlay](ui, snap, cells - 2)
-        height = rows - OVERLAY_FRAME_LINES
-        start = ui.scroll
-        if ui.overlay == "console" and ui.follow_choice:
-            start = console_start(body, height)
-        if ui.overlay == "findings" and ui.follow_choice:
-            start = chosen_start(body, start, height)
-        found = [n for n, row in enumerate(body) if is_found(ui.search, row)]
-        if found and ui.search.follow:
-            start = found[ui.search.at % len(found)] - 2
-        body = [highlighted(ui.search.pattern, row) for row in body]
-        start = max(0, min(start, len(body) - height))
-        shown = [line(" ", *row) for row in body[start : start + height]]
-        title = ui.overlay
-        if ui.search.is_active:
-            which = f"{ui.search.at % len(found) + 1} of " if found else ""
-            what = "error" if ui.search.errors else "matching line"
-            sought = "" if ui.search.errors else f" /{ui.search.pattern}:"
-            title += f"{sought} {which}{plural(len(found), what)}"
-        elif len(body) > height:
-            end = min(len(body), start + height)
-            title += f" {start + 1}-{end} of {len(body)} (PgUp PgDn)"
-        block = _with_frame(snap, title, shown, cells, rows)
-        block.scroll = start
+    draw = _chart_overlay if ui.overlay in CHART_OVERLAYS else _text_overlay
+    block = draw(ui, snap, cells, rows)
     block.lines = [fit_width(printable_line(row, snap), cells) for row in block.lines]
     return block
+
+
+def _chart_overlay(ui: UiState, snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
+    from ppo_top.tui.draw.charts.zoom_chart import chart_lines  # plotext is loaded at the first
+
+    body = chart_lines(ui, snap, cells, rows - OVERLAY_FRAME_LINES)
+    return _with_frame(snap, ui.overlay, body, cells, rows)
+
+
+def _text_overlay(ui: UiState, snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
+    """A page of a text, with what is searched for in it."""
+    body = TEXT_OVERLAYS[ui.overlay](ui, snap, cells - 2)
+    height = rows - OVERLAY_FRAME_LINES
+    found = [number for number, row in enumerate(body) if is_found(ui.search, row)]
+    start = max(0, min(_start_line(ui, body, found, height), len(body) - height))
+    shown = [highlighted(ui.search.pattern, row) for row in body[start : start + height]]
+    title = ui.overlay
+    if ui.search.is_active:
+        title += _search_text(ui.search, len(found))
+    elif len(body) > height:
+        title += f" {start + 1}-{min(len(body), start + height)} of {len(body)} (PgUp PgDn)"
+    block = _with_frame(snap, title, [line(" ", *row) for row in shown], cells, rows)
+    block.scroll = start
+    return block
+
+
+def _start_line(ui: UiState, body: list[StyledLine], found: list[int], height: int) -> int:
+    """The line that a text is shown from: as scrolled to, or so that what is followed is seen."""
+    if found and ui.search.follow:
+        return found[ui.search.at % len(found)] - 2
+    if ui.overlay == "console" and ui.follow_choice:
+        return console_start(body, height)
+    if ui.overlay == "findings" and ui.follow_choice:
+        return chosen_start(body, ui.scroll, height)
+    return ui.scroll
+
+
+def _search_text(search: TextSearch, found: int) -> str:
+    """` /loss: 2 of 5 matching lines`, ` 1 of 3 errors`."""
+    sought = "" if search.errors else f" /{search.pattern}:"
+    which = f"{search.at % found + 1} of " if found else ""
+    return f"{sought} {which}{plural(found, 'error' if search.errors else 'matching line')}"
 
 
 def _with_frame(
