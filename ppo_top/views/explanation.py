@@ -19,7 +19,7 @@ MAX_CAUSES = 2
 class Explanation(NamedTuple):
     """Why a run is in trouble, by its worst open finding.
 
-    `chain` are the other findings in the order they began, each once: `12k Update KL too high
+    `chain` are the other findings in the order they began, each once: `@12k Update KL too high
     (5.12)`. `fixes` are in order of promise.
     """
 
@@ -62,10 +62,10 @@ def _chain(worst: Finding, findings: Sequence[Finding], row: int) -> list[Findin
 
 
 def _link(finding: Finding) -> str:
-    """`12k Update KL too high (5.12)`: where it began, and the value where it has a limit."""
+    """`@12k Update KL too high (5.12)`: where it began, and the value where it has a limit."""
     step = finding.since.step
     value, has_limit = "", finding.limit is not None and math.isfinite(finding.value)
     is_in_title = finding.title.endswith(")")
     if has_limit and not is_in_title and len(finding.concepts) == 1:
         value = f" ({format_metric_value(finding.value, concept(finding.concepts[0]).fmt)})"
-    return f"{compact(step)} " * (step != NO_STEP) + finding.title + value
+    return f"@{compact(step)} " * (step != NO_STEP) + finding.title + value
