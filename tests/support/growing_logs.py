@@ -63,10 +63,8 @@ def judged_objects(session: Session) -> list[JsonObject]:
     """The report of `check --json` on each run, without what depends on the time of day."""
     objects = []
     for run in sorted(session.runs.values(), key=lambda each: each.name):
-        found = run_object(run, make_run_view(run))
-        for key in ("state", "state_text", "path"):
-            del found[key]
-        objects.append(found)
+        facts = {"name": run.name, "producer": run.evaluation.trainer.id, "copy_of": run.copy_of}
+        objects.append({**facts, **run_object(run, make_run_view(run))})
     return objects
 
 

@@ -16,29 +16,16 @@ from ppo_top.views.judged_by import JudgedBy, judged_by
 from ppo_top.views.open_findings import FindingKey, explained_findings, finding_key
 from ppo_top.views.run_view import CheckRow, RunView
 
-IDENTITY_KEYS = ("name", "path", "producer", "family", "state", "state_text", "copy_of")
-"""The first keys of a run, which `run_report` writes."""
-
 
 def run_json_text(run: Run, view: RunView) -> str:
-    """The object of a run behind its identity, as JSON text (non-finite numbers are strings)."""
-    found = run_object(run, view)
-    for key in IDENTITY_KEYS:
-        del found[key]
-    return json.dumps(found, allow_nan=False)
+    """The object of a run as JSON text; non-finite numbers are strings."""
+    return json.dumps(run_object(run, view), allow_nan=False)
 
 
 def run_object(run: Run, view: RunView) -> dict[str, Any]:
-    """One run, as an element of `runs`."""
+    """A run, as an element of `runs`, after its identity, which `run_report` writes."""
     config = sorted(run.evaluation.config.items())
     return {
-        "name": view.name,
-        "path": view.path,
-        "producer": run.evaluation.trainer.id,
-        "family": view.family,
-        "state": view.state.value,
-        "state_text": view.state_text,
-        "copy_of": run.copy_of or None,
         "verdict": view.verdict,
         "judged_by": _judged_by(judged_by(run), view),
         "sources": [_source(source, run) for source in _ordered(run)],
