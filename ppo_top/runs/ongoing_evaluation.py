@@ -40,8 +40,8 @@ from ppo_top.settings import Settings
 MAX_UNSEALED_ROWS = 64
 """Rows that may wait for a lagging source before they are sealed without it."""
 
-CONFIG_FROM_TRACKS = {"lr": "learning_rate", "clip_range": "clip_range"}
-"""Settings that trainers log as a metric; the first value is the initial setting.
+LOGGED_SETTINGS = {"lr": "learning_rate", "clip_range": "clip_range"}
+"""Metric of a setting that trainers log -> its option; the first value is the initial setting.
 
 A 0 is none: a schedule warms up from it, or it was rounded.
 """
@@ -242,7 +242,7 @@ def _gather_config(
     if selection.steps_an_iteration and isinstance(iterations, (int, float)):
         config.setdefault("total_timesteps", iterations * selection.steps_an_iteration)
     for stream in selection.streams:
-        name = CONFIG_FROM_TRACKS.get(stream.concept)
+        name = LOGGED_SETTINGS.get(stream.concept)
         first = next((part.values[0] for part in stream.parts if part.values), None)
         if name is not None and name not in config and first and first == first:
             config[name] = stream.offset + stream.scale * first

@@ -18,6 +18,7 @@ from ppo_top.rules.engine.ranges import (
     is_below_usual,
     is_outside,
 )
+from ppo_top.runs.ongoing_evaluation import LOGGED_SETTINGS
 from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
 from ppo_top.text.format import compact, steps
@@ -25,7 +26,6 @@ from ppo_top.text.format import format_metric_value as value_text
 from ppo_top.views.open_findings import OpenFinding
 from ppo_top.views.trend import best_value
 from ppo_top.views.troubled_rows import (
-    SETTINGS,
     WARMUP_POINTS,
     returns_settled,
     worst_finding_on,
@@ -87,7 +87,7 @@ def make_check_rows(run: Run, row: int, opened: tuple[OpenFinding, ...]) -> Iter
             listed.add(logged)
             shown = label if logged == name else concept(logged).label
             yield _check_row(run, row, logged, shown, opened, True)
-    for name in SETTINGS:
+    for name in LOGGED_SETTINGS:
         worst = worst_finding_on(run.findings, name, row)
         if name not in listed and worst is not None and worst[1] > Severity.INFO:
             listed.add(name)
@@ -158,7 +158,7 @@ def _check_row(
     seen = track.count_until(row) if track else 0
     empty = CheckRow(name, label, is_crucial, healthy_range(name, run.profile))
     worst = worst_finding_on(run.findings, name, row)
-    if name in SETTINGS and worst is not None and worst[1] > Severity.INFO:
+    if name in LOGGED_SETTINGS and worst is not None and worst[1] > Severity.INFO:
         return _blamed_setting(run, empty, track, seen, worst)
     if row < 0:
         return empty._replace(note="no data yet")
@@ -224,7 +224,7 @@ def _blamed_setting(
     run: Run, row: CheckRow, track: Track | None, seen: int, worst: tuple[Finding, Severity]
 ) -> CheckRow:
     """The row of a setting that a finding blames: its value, logged or configured, and default."""
-    option = SETTINGS[row.concept]
+    option = LOGGED_SETTINGS[row.concept]
     value: object = run.profile.config.get(option)
     if track is not None and seen:
         value = track.values[seen - 1]

@@ -30,6 +30,11 @@ class Extent(NamedTuple):
     last: float | None
     non_finite: bool
 
+    @property
+    def extremes(self) -> tuple[float, float] | None:
+        """The lowest and highest value; None without a finite one."""
+        return (self.low, self.high) if self.low is not None and self.high is not None else None
+
 
 EMPTY_EXTENT = Extent(None, None, None, False)
 

@@ -11,11 +11,8 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.crucial_values import FALLBACK_CONCEPTS
 from ppo_top.rules.engine.judged_run import AT_CEILING
 from ppo_top.rules.engine.ranges import Band
-from ppo_top.runs.ongoing_evaluation import CONFIG_FROM_TRACKS
+from ppo_top.runs.ongoing_evaluation import LOGGED_SETTINGS
 from ppo_top.runs.rows.timeline import Timeline
-
-SETTINGS = CONFIG_FROM_TRACKS
-"""Metric of a setting -> its option: a diagnosis that names one as the cause marks it."""
 
 SETTLED_LOSS = 1e-3
 """A value loss below this share of its highest: the critic predicts well, returns hardly vary."""
@@ -40,7 +37,9 @@ def findings_about(findings: Iterable[Finding], name: str) -> Iterator[Finding]:
     """The findings about a metric; of diagnoses those that blame a setting."""
     names = {name} | {first for first, others in FALLBACK_CONCEPTS.items() if name in others}
     for finding in findings:
-        if (not finding.members or name in SETTINGS) and not names.isdisjoint(finding.concepts):
+        if (not finding.members or name in LOGGED_SETTINGS) and not names.isdisjoint(
+            finding.concepts
+        ):
             yield finding
 
 

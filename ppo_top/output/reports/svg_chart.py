@@ -53,8 +53,7 @@ def svg_chart(drawn: PanelTrack, timeline: Timeline, row: int) -> str:
     extents = bucket_extents(MinMaxPyramid(track.values), track.rows, row, size)
     starts = first_rows(len(extents), size)
     last_rows = [*(start - 1 for start in starts[1:]), row]
-    ends = [(e.low, e.high) if e.low is not None and e.high is not None else None for e in extents]
-    pairs = meaningful(track.concept, ends, last_rows, timeline)
+    pairs = meaningful(track.concept, [each.extremes for each in extents], last_rows, timeline)
     known = [pair for pair in pairs if pair is not None]
     if not known:
         return ""

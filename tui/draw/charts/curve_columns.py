@@ -54,10 +54,7 @@ def _styles(
     view: RunView, track: PanelTrack, extents: list[Extent], starts: list[int], last: int
 ) -> list[str]:
     """The style of each column; `starts` are their first rows and the row after the last."""
-    extremes = [
-        (each.low, each.high) if each.low is not None and each.high is not None else None
-        for each in extents
-    ]
+    extremes = [each.extremes for each in extents]
     troubled = [each for each in track.troubled if each.first <= last]
     last_rows = [max(start, after - 1) for start, after in pairwise(starts)]
     shown = meaningful(track.track.concept, extremes, last_rows, view.timeline)
