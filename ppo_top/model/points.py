@@ -56,10 +56,14 @@ UNKNOWN_SAMPLE = Sample()
 
 
 class RunEnd(NamedTuple):
-    """How a log ended, and its text: `State.FINISHED`, `DIED`, or `ENDED` for a closed pipe."""
+    """How a log ended: `State.FINISHED`, `DIED` or `ENDED`, and its text.
+
+    `is_said`: the log says so; else nothing follows, which it may after all of its steps.
+    """
 
     state: State
     text: str
+    is_said: bool = True
 
 
 class Batch:

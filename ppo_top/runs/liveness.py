@@ -110,14 +110,19 @@ def logged_change(run: Run) -> float:
 
 
 def _settled(run: Run) -> tuple[str, str] | None:
-    ended = run.first_ended()
-    if ended is not None and ended.ended is not None:
-        return ended.ended.state, ended.ended.text
+    source = run.first_ended()
+    ended = source.ended if source is not None else None
+    if ended is not None and (ended.is_said or not _has_all_steps(run)):
+        return ended.state, ended.text
     if not run.points:
         return State.STARTING, "no values yet"
-    total, steps = run.total_steps, run.timeline.steps
-    done = bool(steps) and steps[-1] + _is_from_zero(run) >= (total or math.inf)
-    return (State.FINISHED, "all steps done") if done else None
+    return (State.FINISHED, "all steps done") if _has_all_steps(run) else None
+
+
+def _has_all_steps(run: Run) -> bool:
+    """Whether the newest row is that of the last step that the run was to take."""
+    steps = run.timeline.steps
+    return bool(steps) and steps[-1] + _is_from_zero(run) >= (run.total_steps or math.inf)
 
 
 def _is_from_zero(run: Run) -> bool:

@@ -32,6 +32,19 @@ def test_each_training_is_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert note.startswith("training 3 in this console: another seed is printed")
 
 
+@pytest.mark.parametrize(("total", "first"), [(12, "finished"), (20, "ended")])
+def test_a_training_that_another_follows_is_finished_with_its_last_step(
+    total: int, first: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the last one of the file is, though none of them says so."""
+    text = "".join(map(training, (1, 2))).replace("Training complete!\n", "")
+    (tmp_path / "train.log").write_text(text.replace(" | reward", f"/{total} | reward"))
+    main(["check", "--json", str(tmp_path)])
+    runs = {run["name"]: run for run in json.loads(capsys.readouterr().out)["runs"]}
+    assert runs[tmp_path.name]["state"] == first
+    assert (runs["train-2"]["state"] == "finished") == (first == "finished")
+
+
 def test_a_training_that_begins_while_one_looks(tmp_path: Path) -> None:
     """The one before is complete; what is appended belongs to the new one."""
     watched = WatchedDirectory(tmp_path)

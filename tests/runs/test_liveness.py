@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
 
+from ppo_top.cli import main
 from ppo_top.model import State
 from ppo_top.runs.liveness import (
     MIN_STALL_S,
@@ -48,6 +51,7 @@ def run_of(tmp_path: Path, text: str) -> Run:
 GOING = "".join(
     f"Iteration {n}/20 | Mean Reward: {n}.5 | KL: 0.004 | clip%: 6.2%\n" for n in range(1, 9)
 )
+DONE = GOING.replace("/20", "/8")
 TRACEBACK = (
     "Traceback (most recent call last):\n"
     '  File "train.py", line 3, in <module>\n'
@@ -128,10 +132,28 @@ def test_an_end_marker_finishes_a_run(tmp_path: Path) -> None:
 
 def test_a_run_that_reached_its_last_step_is_finished(tmp_path: Path) -> None:
     """`Iteration 8/8` is the end, even without an end marker."""
-    text = GOING.replace("/20", "/8")
-    assert run_status(run_of(tmp_path, text), WROTE + HOUR) == RunStatus(
+    assert run_status(run_of(tmp_path, DONE), WROTE + HOUR) == RunStatus(
         State.FINISHED, "all steps done"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "state"),
+    [
+        (DONE, "finished"),
+        (GOING, "ended"),
+        (DONE + "Traceback (most recent call last):\nKeyboardInterrupt\n", "ended"),
+    ],
+    ids=["done", "going", "interrupted"],
+)
+def test_a_pipe_that_is_closed_after_the_last_step_is_that_of_a_finished_run(
+    text: str, state: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As in a file; what the log says of its end counts for more."""
+    monkeypatch.setattr(sys, "stdin", TextIOWrapper(BytesIO(text.encode())))
+    main(["check", "--json", "-"])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert run["state"] == state
 
 
 @pytest.mark.parametrize(

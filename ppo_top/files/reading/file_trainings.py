@@ -7,7 +7,7 @@ from pathlib import PurePath
 from ppo_top.files.update import Source, SourceUpdate
 from ppo_top.model import Batch, RunEnd, State
 
-NEXT_BEGAN = RunEnd(State.ENDED, "another training begins in the same file")
+NEXT_BEGAN = RunEnd(State.ENDED, "another training begins in the same file", is_said=False)
 
 
 class FileTrainings:

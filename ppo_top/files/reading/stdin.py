@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MARKDOWN_FENCE = lazy_pattern(rb"\A\s*(?:```|~~~)[\w-]{0,20}\r?\n")
 """The first line of a paste from an issue or a chat."""
-PIPE_CLOSED = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker")
+PIPE_CLOSED = RunEnd(State.ENDED, "its pipe was closed · no end-of-run marker", is_said=False)
 
 
 class NonBlockingStream:
