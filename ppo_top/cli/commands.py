@@ -16,9 +16,8 @@ from ppo_top.cli.options import (
     add_settings_options,
     paths_or_default,
     read_settings,
-    refuse_among_logs,
-    write_output,
 )
+from ppo_top.cli.output_file import refuse_among_logs, write_output
 from ppo_top.cli.screen_commands import demo, replay, watch
 from ppo_top.cli.serve_command import serve
 from ppo_top.cli.verdict_commands import check, status

@@ -7,20 +7,16 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ppo_top.paths import is_folder, lies_among
+from ppo_top.paths import is_folder
 
 if TYPE_CHECKING:
     from ppo_top.settings import Settings
 
 DEFAULT_PATH = "./runs"
-STDOUT = "-"
-SHELL_WORD = r"[12&]?>.*|<|\|\|?|&&?|.*;|\$.+"
-"""A word of a command that means something to a shell only: `>>`, `|`, `;`, `$NAME`."""
-SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "fish")
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -145,105 +141,6 @@ def ask_for_paste() -> None:
     """Say what to do where standard input is a terminal, from which nothing comes by itself."""
     if sys.stdin.isatty():
         print("ppo-top: paste a log here, then press Ctrl-D on a line of its own", file=sys.stderr)
-
-
-def _place_beside(output: str, paths: Sequence[Path]) -> str:
-    """A place for a file beside one of the directories with logs: `, such as ../report.html`."""
-    for path in paths:
-        beside = os.path.relpath(path.absolute().parent / Path(output).name)
-        if not lies_among(beside, paths):
-            return f", such as {beside}"
-    return ""
-
-
-def refuse_among_logs(output: str, paths: Sequence[Path]) -> None:
-    """UsageError if the file to write lies among the logs, or in no directory."""
-    if output == STDOUT:
-        return
-    if not output:
-        raise UsageError("an empty FILE to write: is a variable of the shell unset?")
-    if lies_among(output, paths):
-        why = "lies among the logs; give another directory"
-        raise UsageError(f"{output}: {why}{_place_beside(output, paths)}")
-    if not is_folder(Path(output).parent):
-        raise UsageError(f"{output}: no such directory")
-
-
-def write_output(output: str, text: str) -> None:
-    """Write a file so that nobody sees half of it, or to stdout; UsageError if it cannot be."""
-    data = text.encode("utf-8", "replace")
-    if output == STDOUT:
-        sys.stdout.buffer.write(data)
-        return
-    path = Path(output).resolve()
-    part = path.with_name(f".{path.name}.part")
-    try:
-        if path.exists() and not path.is_file():  # /dev/stdout, a named pipe
-            path.write_bytes(data)
-            return
-        part.write_bytes(data)
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise UsageError(f"{output}: {error.strerror or error}") from None
-
-
-def add_hook_options(parser: argparse.ArgumentParser, when: str = "") -> None:
-    """`--on` and `--on-existing`; `when` begins their help."""
-    parser.add_argument(
-        "--on",
-        nargs=2,
-        action="append",
-        metavar=("EVENT", "COMMAND"),
-        default=[],
-        help=f"{when}run COMMAND when a finding is as severe as EVENT (watch, warn, crit) "
-        "or has cleared, or a run has stalled, died or finished, or at any of these",
-    )
-    parser.add_argument(
-        "--on-existing",
-        action="store_true",
-        help="with --on: also for what is already there when the watching begins",
-    )
-
-
-def with_hooks(settings: Settings, given: Iterable[Sequence[str]]) -> Settings:
-    """The settings with the hooks of `--on EVENT COMMAND`; UsageError if one cannot run.
-
-    A hook of the settings file whose program is missing is reported and left out.
-    """
-    import shlex
-    import shutil
-
-    from ppo_top.settings import HOOK_EVENTS, Hook
-
-    hooks = []
-    for event, text in given:
-        try:
-            command = tuple(shlex.split(text))
-        except ValueError as error:
-            raise UsageError(f"--on {event}: {text}: {str(error).lower()}") from None
-        if event not in HOOK_EVENTS:
-            raise UsageError(f"--on {event}: the events are {', '.join(HOOK_EVENTS)}")
-        hook = Hook(event, command).with_home()
-        if not command or shutil.which(hook.command[0]) is None:
-            raise UsageError(f"--on {event}: {text or 'no command'}: no such program")
-        _tell_of_shell_words(event, hook.command)
-        hooks.append(hook)
-    for hook in (each.with_home() for each in settings.hooks):
-        if shutil.which(hook.command[0]) is None:
-            print(f"ppo-top: on {hook.event}: {hook.command[0]}: no such program", file=sys.stderr)
-        else:
-            hooks.append(hook)
-    return settings._replace(hooks=tuple(hooks))
-
-
-def _tell_of_shell_words(event: str, command: Sequence[str]) -> None:
-    """Say so if a command has words that only a shell would read: it would do something else."""
-    program = command[0].rpartition("/")[2]
-    unread = [word for word in command[1:] if re.fullmatch(SHELL_WORD, word)]
-    if unread and program not in SHELLS:
-        why = f"{unread[0]} is given to {program} as it is, no shell reads it"
-        print(f"ppo-top: --on {event}: {why} (sh -c '...' does)", file=sys.stderr)
 
 
 def need_prometheus_client(command: str) -> None:

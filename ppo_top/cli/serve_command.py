@@ -10,19 +10,18 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ppo_top.cli.hook_options import add_hook_options, with_hooks
 from ppo_top.cli.options import (
     Command,
     UsageError,
-    add_hook_options,
     add_paths,
     add_settings_options,
     age,
     need_prometheus_client,
     paths_or_default,
     read_settings,
-    refuse_among_logs,
-    with_hooks,
 )
+from ppo_top.cli.output_file import refuse_among_logs
 from ppo_top.output.exit_codes import EXIT_ERROR
 from ppo_top.support import garbage
 

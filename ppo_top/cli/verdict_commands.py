@@ -11,12 +11,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ppo_top.cli.hook_options import add_hook_options, with_hooks
 from ppo_top.cli.options import (
-    STDOUT,
     Command,
     UsageError,
     add_cache_option,
-    add_hook_options,
     add_paths,
     add_settings_options,
     age,
@@ -24,10 +23,8 @@ from ppo_top.cli.options import (
     need_prometheus_client,
     paths_or_default,
     read_settings,
-    refuse_among_logs,
-    with_hooks,
-    write_output,
 )
+from ppo_top.cli.output_file import STDOUT, refuse_among_logs, write_output
 from ppo_top.output.exit_codes import EXIT_ERROR
 
 if TYPE_CHECKING:
