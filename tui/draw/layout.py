@@ -69,7 +69,7 @@ def draw_main_screen(snap: Snapshot, cells: int, rows: int) -> ScreenBlock:
         block = _with_footer(snap, cells, rows, _full(snap, snap.view, cells, rows))
     lines = [fit_width(printable_line(row, snap), cells) for row in block.lines[:rows]]
     blank: StyledLine = ((" " * cells, ""),)
-    return ScreenBlock(lines + [blank] * (rows - len(lines)), block.click_regions)
+    return ScreenBlock(lines + [blank] * (rows - len(lines)), block.click_regions, block.scroll)
 
 
 def printable_line(row: StyledLine, snap: Snapshot) -> StyledLine:
@@ -167,7 +167,7 @@ def _add_help_hint(lines: list[StyledLine], cells: int) -> None:
 
 def _with_footer(snap: Snapshot, cells: int, rows: int, body: ScreenBlock) -> ScreenBlock:
     block = ScreenBlock([draw_header(snap, cells)])
-    block.append_block(ScreenBlock(body.lines[: rows - 2], body.click_regions))
+    block.append_block(ScreenBlock(body.lines[: rows - 2], body.click_regions, body.scroll))
     block.lines += [()] * (rows - 1 - len(block.lines))
     block.append_block(draw_footer(snap, cells))
     return block
@@ -200,7 +200,7 @@ def _full(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlock:
     for first, second in zip_longest(left.lines[:body], right.lines[:body], fillvalue=()):
         lines.append((*fit_width(first, side), *border, *second))
     hits = left.click_regions + [hit.shifted(side + 2, 0) for hit in right.click_regions]
-    return ScreenBlock(lines, hits)
+    return ScreenBlock(lines, hits, right.scroll)
 
 
 def _run_pane(snap: Snapshot, view: RunView, cells: int, rows: int) -> ScreenBlock:

@@ -12,7 +12,6 @@ from ppo_top.tui.state.cursor import find_row
 from ppo_top.tui.state.line_input import LineInput
 from ppo_top.tui.state.replay_time import detection_text
 from ppo_top.tui.state.snapshot import SECTIONS
-from ppo_top.tui.state.ui_state import CHART_OVERLAYS
 
 END_OF_TEXT = 1_000_000_000
 """A line after that of any text: what is drawn goes back to the last page."""
@@ -105,7 +104,7 @@ class Actions(ChoiceActions):
         elif ui.overlay:
             self._scroll_text(ui.scroll + by * ui.page_lines)
         else:
-            ui.scroll = max(0, min(ui.scroll + by, len(ui.selectable_concepts()) // 4))
+            ui.scroll = max(0, ui.scroll + by)
 
     def _scroll_text(self, line: int) -> None:
         """Show a text from a line on, or its end, and leave it there."""
@@ -281,12 +280,12 @@ class Actions(ChoiceActions):
             self._chart_cursor(times)
 
     def _chart_cursor(self, by: int) -> None:
-        """Move the chart's cursor; without a chart, the timeline's."""
+        """Move the cursor of the chart that is open; without one, the timeline's."""
         ui = self.ui_state
         run = ui.run
         if run is None:
             return
-        if ui.overlay not in CHART_OVERLAYS:
+        if ui.overlay != "zoom":
             self._move_cursor(by)
             return
         last = ui.cursor.current_row(run.timeline)

@@ -140,12 +140,13 @@ class ScreenBlock:
     lines: list[StyledLine] = field(default_factory=list)
     click_regions: list[ClickRegion] = field(default_factory=list)
     scroll: int | None = None
-    """The first line shown of a text overlay, within its ends."""
+    """The first line shown of a text overlay, or the page of charts, within its ends."""
 
     def append_block(self, other: ScreenBlock, x: int = 0) -> None:
         """Append another block below."""
         self.click_regions.extend(hit.shifted(x, len(self.lines)) for hit in other.click_regions)
         self.lines.extend(other.lines)
+        self.scroll = other.scroll if self.scroll is None else self.scroll
 
 
 class DrawingCache:

@@ -18,7 +18,7 @@ from ppo_top.tui.state.line_input import KeyRepeat
 from ppo_top.tui.state.take_snapshot import take_snapshot
 from ppo_top.tui.state.ui_state import UiState
 from tests.support.running_app import screen
-from tests.support.screens import write_unhealthy_run
+from tests.support.screens import DEMO_LOGS, write_unhealthy_run
 from tests.tui.conftest import MakeUiState
 
 NEWEST_ROW = 39
@@ -167,6 +167,16 @@ async def test_each_key_does_what_the_table_says(app: RecordingApp, key: Key, na
         await press(pilot, *case.before)
         await press(pilot, name)
         assert case.holds(app)
+
+
+async def test_the_last_page_of_charts_is_left_by_one_key(make_ui_state: MakeUiState) -> None:
+    """However often the key for the next page was pressed there."""
+    app = PpoTop(make_ui_state(DEMO_LOGS / "trl_grpo"), None, theme="dark")
+    async with app.run_test(size=(100, 30)) as pilot:
+        await press(pilot, *["pagedown"] * 9)
+        assert "Charts, page 5 of 5" in screen(app)
+        await press(pilot, "pageup")
+        assert "Charts, page 4 of 5" in screen(app)
 
 
 def test_no_key_stands_twice_and_every_action_is_tried() -> None:

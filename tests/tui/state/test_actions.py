@@ -86,8 +86,9 @@ def test_a_comparison_has_only_the_keys_that_change_it(ui: UiState, action: str)
     assert f" {key} " not in screen(ui)[-1]
     press(ui, action)
     assert "Enter opens it" in screen(ui)[-1]
-    press(ui, "axis")
+    press(ui, "axis", "left")
     assert ui.chart == ChartOptions(axis="time")
+    assert ui.cursor.row == 38
 
 
 @pytest.mark.parametrize("section", ["runs", "finding", "values", "panels"])

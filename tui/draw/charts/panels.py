@@ -114,6 +114,12 @@ def panel_grid(cells: int, rows: int, amount: int, plots: bool) -> PanelGrid:
     return max(grids, key=suits)
 
 
+def page_shown(snap: Snapshot, amount: int, capacity: int) -> int:
+    """Which page of panels is shown, from 0: the last one where fewer are there than turned to."""
+    pages = -(-amount // max(capacity, 1))
+    return min(snap.scroll, max(pages - 1, 0))
+
+
 def tracks_on_page(
     snap: Snapshot, view: RunView, every: list[PanelTrack], capacity: int
 ) -> list[PanelTrack]:
@@ -135,8 +141,7 @@ def tracks_on_page(
         known = not name.startswith(TAG_PREFIX)
         return place.get(name, 0), not first, flat[at], not first and name not in crucial, not known
 
-    page = max(capacity, 1)
-    first = min(snap.scroll, max(0, -(-len(every) // page) - 1)) * page
+    first = page_shown(snap, len(every), capacity) * capacity
     kept = sorted(range(len(every)), key=rank)[first : first + capacity]
 
     def position(at: int) -> tuple[int, bool, int]:
@@ -168,8 +173,7 @@ def panels_title(
         return f"Charts, {view.timeline.axis} {first} to {last} (o: more)"
     if len(every) <= room:
         return "Charts"
-    pages = -(-len(every) // room)
-    here = min(snap.scroll, pages - 1) + 1
+    here, pages = page_shown(snap, len(every), room) + 1, -(-len(every) // room)
     return f"Charts, page {here} of {pages} (PgUp PgDn)"
 
 
@@ -185,6 +189,7 @@ def draw_panels(
     shown = tracks_on_page(snap, view, every, layout.capacity)
     if not shown:
         return block
+    block.scroll = page_shown(snap, len(every), layout.capacity)
     texts = [format_metric_value(track.newest_value, track.fmt) for track in shown]
     value_cells = max(map(len, texts))
     heights = layout.heights(rows, [_is_flat(snap, view, track) for track in shown])
