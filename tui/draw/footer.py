@@ -37,7 +37,7 @@ FOOTERS = {
         "copy": "copy",
         "compare": "compare",
     },
-    "compare": {"back": "back", "axis": "x axis", "up": "other metric"},
+    "compare": {"back": "back", "axis": "x axis", "up": "other metric", "help": "help"},
     "findings": {
         "back": "back",
         "up": "choose",
@@ -65,6 +65,7 @@ FOOTERS = {
         "fold": "seeds",
         "switch_focus": "metrics",
         "quit": "quit",
+        "help": "help",
     },
 }
 """Where -> action -> word; elsewhere the key table's own words count."""
