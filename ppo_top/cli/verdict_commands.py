@@ -260,9 +260,8 @@ def _status_text(answer: Answer, fmt: str) -> str:
         from ppo_top.serve.exposition import reports_text
 
         return reports_text(answer.reports)
-    return (
-        status_json(answer.reports) if fmt == "json" else status_line(answer.reports, fmt)
-    ) + "\n"
+    text = status_json(answer.reports) if fmt == "json" else status_line(answer.reports, fmt)
+    return f"{text}\n"
 
 
 def _answer(

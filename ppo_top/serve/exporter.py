@@ -154,7 +154,7 @@ class Exporter:
 
 
 def summary_line(fleet: Fleet, retire_s: float) -> str:
-    """`12 runs, 3 of them in trouble; 4 more are over for more than 1 d (--retire)`."""
+    """`12 runs, 3 in trouble; 4 more over for 1 d or longer (--retire)`."""
     trouble = sum(run.facts.severity > 1 for run in fleet.runs)
     words = f"{plural(len(fleet.runs), 'run')}, {trouble} in trouble"
     left_out = fleet.left_out
