@@ -23,7 +23,7 @@ from typing import BinaryIO
 from ppo_top import parsers
 from ppo_top.files.discovery import Discovery
 from ppo_top.files.log_set import LogSet
-from ppo_top.files.mirrors import mirror_problems, shown_path
+from ppo_top.files.mirrors import mirror_problems, shown_path, unread_in_mirrors
 from ppo_top.files.passed_over import PassedOver, notebooks_line, passed_over_lines
 from ppo_top.files.read_queue import MAX_CHUNK_BYTES, ChunkSizes, ReadQueue
 from ppo_top.files.reading.log_reader import LogReader
@@ -281,7 +281,7 @@ class Follower:
     @property
     def unread(self) -> list[str]:
         """What lies below the paths and could not be read, one line each."""
-        return [*self._unread_folders(), *self._logs.unreadable(), *mirror_problems()]
+        return [*self._unread_folders(), *self._logs.unreadable(), *unread_in_mirrors()]
 
     def _unread_folders(self) -> list[str]:
         found = self._discovery.problems.copy().items()

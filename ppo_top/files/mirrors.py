@@ -21,6 +21,9 @@ class MirrorStatus(Protocol):
     def problems(self) -> Iterable[str]:
         """What is wrong at the moment, one line each."""
 
+    def unread(self) -> Iterable[str]:
+        """Those of them by which logs are not here."""
+
     def lost_hosts(self) -> Iterable[tuple[str, float]]:
         """The hosts without a connection, each with the seconds since."""
 
@@ -44,6 +47,11 @@ def remove_mirrors(status: MirrorStatus) -> None:
 def mirror_problems() -> list[str]:
     """What is wrong with copies at the moment, one line each."""
     return [line for each in list(_mirrors) for line in each.problems()]
+
+
+def unread_in_mirrors() -> list[str]:
+    """What of the logs of other machines is not here, one line each."""
+    return [line for each in list(_mirrors) for line in each.unread()]
 
 
 def lost_hosts() -> list[tuple[str, float]]:

@@ -82,10 +82,15 @@ class Connection:
 
     def problems(self) -> list[str]:
         """What is wrong at the moment, one line each."""
-        lines = [f"{self.mirror.label}: {self.failure}"] if self.failure else []
+        lines = self.unread()
         if skew := self.mirror.skew:
             side = "behind" if skew > 0 else "ahead"
             lines.append(f"{self.mirror.label}: its clock is {duration(abs(skew))} {side}")
+        return lines
+
+    def unread(self) -> list[str]:
+        """Why there is no connection, and what is left out: a wrong clock costs no log."""
+        lines = [f"{self.mirror.label}: {self.failure}"] if self.failure else []
         return lines + list(self.mirror.troubles)
 
     def lost_for_s(self) -> float:

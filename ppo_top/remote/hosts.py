@@ -49,6 +49,10 @@ class Hosts:
         """What is wrong at the moment, one line each."""
         return [line for each in self._connections.values() for line in each.problems()]
 
+    def unread(self) -> list[str]:
+        """Those of them by which logs are not here."""
+        return [line for each in self._connections.values() for line in each.unread()]
+
     def lost_hosts(self) -> list[tuple[str, float]]:
         """The hosts without a connection, each with the seconds since."""
         every = self._connections.values()

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ppo_top.cli import main
+from tests.support.far_sides import python_of_a_slow_clock
 from tests.support.installed_program import Tool, copy_of
 from tests.support.program_in_terminal import ProgramTerminal
 from tests.support.stand_in_ssh import __file__ as STAND_IN
@@ -106,6 +107,17 @@ def test_a_host_that_fails_takes_down_only_itself(
     assert "node3: well" in out
     assert err.startswith("ppo-top: nowhere: cannot connect: ssh: Could not resolve hostname")
     assert main(["check", f"node3:{runs}/well"]) == 0
+
+
+def test_a_wrong_clock_leaves_no_log_unjudged(
+    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is told, and times are corrected by it: a healthy run passes."""
+    slow = python_of_a_slow_clock(tmp_path)
+    code = main(["check", "--remote-python", slow, f"node3:{runs}/well"])
+    out, err = capsys.readouterr()
+    assert (code, "not judged" in out) == (0, False)
+    assert err.startswith("ppo-top: node3: its clock is ")
 
 
 @pytest.mark.parametrize("command", [["check"], ["status"], ["export", "--format", "csv"]])

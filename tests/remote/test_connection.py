@@ -16,6 +16,7 @@ from ppo_top.files.mirrors import lost_hosts, mirror_problems
 from ppo_top.remote import connection as connections
 from ppo_top.remote.connection import ConnectionOptions
 from ppo_top.remote.hosts import Hosts, connected
+from tests.support.far_sides import python_of_a_slow_clock
 from tests.support.installed_program import until
 from tests.support.stand_in_ssh import __file__ as STAND_IN
 
@@ -242,13 +243,7 @@ def test_far_sides_end_with_the_connection(runs: Path, connect: Connect) -> None
 
 def test_a_clock_that_is_wrong_is_told(runs: Path, connect: Connect) -> None:
     """And times are corrected by it."""
-    slow = runs.parent / "python"
-    slow.write_text(
-        f"#!/bin/sh\nshift 2\nexec {sys.executable} -u -c "
-        '"import time; now = time.time; time.time = lambda: now() - 100; $1"\n'
-    )
-    slow.chmod(0o755)
-    hosts = connect(f"one:{runs}", python=str(slow))
+    hosts = connect(f"one:{runs}", python=python_of_a_slow_clock(runs.parent))
     (line,) = hosts.problems()
     assert line.startswith("one: its clock is ")
     assert line.endswith(" behind")

@@ -103,6 +103,9 @@ class Host:
     def problems(self) -> list[str]:
         return []
 
+    def unread(self) -> list[str]:
+        return []
+
     def lost_hosts(self) -> list[tuple[str, float]]:
         return []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Sequence
 from io import BytesIO
 from pathlib import Path
@@ -12,6 +13,17 @@ from ppo_top.remote.far_side.frames import MARKER
 from ppo_top.remote.far_side.main import FarSide
 from ppo_top.remote.mirror import Mirror
 from ppo_top.remote.protocol import Frame, FrameReader, Request
+
+
+def python_of_a_slow_clock(folder: Path) -> str:
+    """A program to be named by `--remote-python`: its clock is a hundred seconds behind."""
+    program = folder / "slow-python"
+    program.write_text(
+        f"#!/bin/sh\nshift 2\nexec {sys.executable} -u -c "
+        '"import time; now = time.time; time.time = lambda: now() - 100; $1"\n'
+    )
+    program.chmod(0o755)
+    return str(program)
 
 
 class JoinedSides:
