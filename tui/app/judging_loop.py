@@ -68,6 +68,7 @@ class JudgingLoop:
         self._start_time = time.monotonic()
         self._drawn_run_id = ""
         self._shown_states: list[object] = []
+        self._told_unread = False
 
     def apply(self, result: PollResult) -> None:
         """Apply what was read and start judging it."""
@@ -208,6 +209,10 @@ class JudgingLoop:
         if reader is None:
             return
         ui.lost_hosts = lost_hosts()
+        ui.unread = reader.unread
+        if ui.unread and ui.run is not None and not (self._told_unread or ui.toast):
+            self._told_unread = True
+            ui.toast = f"Not judged: {ui.unread[0]} (? lists what is not read)"
         said = (reader.follower.watch_status, *ui.session.problems, *mirror_problems())
         ui.watching = "; ".join(filter(None, said))
         ui.why_nothing = []

@@ -51,6 +51,8 @@ class ReaderThread:
         """Set by the app: while there is a run, nobody asks why there is none."""
         self.why_nothing: tuple[str, ...] = ()
         """Why there is no run: of the paths and of files that cannot be read."""
+        self.unread: tuple[str, ...] = ()
+        """The logs and folders that cannot be read, a line each."""
         self._finish_at_end = finish_at_end
         self._on_poll = on_poll
         self._stop = threading.Event()
@@ -118,7 +120,9 @@ class ReaderThread:
             if not result.more:
                 has_runs = self.has_runs
                 self.why_nothing = () if has_runs else why_nothing(self._paths, self.follower)
-            state = (result.read_bytes, result.total_bytes, result.more, self.why_nothing)
+                self.unread = tuple(self.follower.unread)
+            said = (self.why_nothing, self.unread)
+            state = (result.read_bytes, result.total_bytes, result.more, said)
             if result.updates or result.removed or state != before:
                 self._free_slots.acquire()
                 if self._stop.is_set():

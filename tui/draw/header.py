@@ -84,6 +84,8 @@ def run_count_parts(counts: RunCounts, symbols: Symbols) -> list[StyledLine]:
         if verdict.is_trouble:
             mark = symbols.status[verdict.status]
             sums.append(line((f"{mark} {count(amount)} {verdict.words}", verdict.value)))
+    if counts.unreadable:
+        sums.append(line((f"{count(counts.unreadable)} unreadable", "warn")))
     for amount, state, style in (
         (counts.live, "live", "live"),
         (counts.starting, "starting", "starting"),

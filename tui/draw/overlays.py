@@ -137,9 +137,9 @@ def help_text(ui: UiState, snap: Snapshot, cells: int) -> list[StyledLine]:
             rows += drawn
         rows.append(())
     rows += _symbol_legend(snap, cells)
-    if ui.session.passed_over:
+    if not_read := (*ui.unread, *ui.session.passed_over):
         rows += [(), line(("Files not read", "title"))]
-        for text in ui.session.passed_over:
+        for text in not_read:
             rows += [line(("  ", ""), (row, "dim")) for row in wrap(clean(text), max(cells - 4, 8))]
     return rows
 

@@ -48,7 +48,10 @@ class RunListEntry(NamedTuple):
 
 
 class RunCounts(NamedTuple):
-    """The number of runs by state and verdict, hidden ones included."""
+    """The number of runs by state and verdict, hidden ones included.
+
+    `unreadable` counts logs and folders of which nobody knows what runs they hold.
+    """
 
     live: int = 0
     finished: int = 0
@@ -59,6 +62,7 @@ class RunCounts(NamedTuple):
     died: int = 0
     ended: int = 0
     verdicts: Mapping[Verdict, int] = {}
+    unreadable: int = 0
 
 
 class OverlaidRun(NamedTuple):

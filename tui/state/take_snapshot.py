@@ -30,7 +30,7 @@ def take_snapshot(ui: UiState) -> Snapshot:
         below_siblings=ui.siblings.of_view(view),
         entries=ui.run_list.entries(every, ui.chosen_run_id),
         chosen_run_id=ui.chosen_run_id,
-        counts=count_runs(every, len(shown)),
+        counts=count_runs(every, len(shown))._replace(unreadable=len(ui.unread)),
         last_change_text=_last_change_text(ui, run),
         playback_state=_playback_state(ui, run),
         position=_position(ui, shown),

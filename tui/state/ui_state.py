@@ -73,6 +73,8 @@ class UiState:
     waiting_text: str = "Waiting for logs"
     why_nothing: Sequence[str] = ()
     """Why there is no run: paths and files that cannot be read."""
+    unread: Sequence[str] = ()
+    """The logs and folders that cannot be read, a line each: no verdict tells of them."""
     replay: Replay | None = None
     symbols: Symbols = UNICODE_SYMBOLS
     clock: Callable[[], float] = time.time

@@ -12,6 +12,7 @@ import pytest
 
 from ppo_top.tui.app import nothing_found
 from ppo_top.tui.app.app import PpoTop
+from tests.support.denied_files import deny_opening
 from tests.support.running_app import app_over, screen, until
 from tests.support.screens import FakeClock, write_unhealthy_run
 
@@ -52,6 +53,22 @@ async def test_the_reason_goes_once_there_is_a_run(tmp_path: Path) -> None:
         write_unhealthy_run(tmp_path / "runs" / "a" / "progress.csv")
         await until(lambda: "Update" in screen(app))
         assert "waiting for it" not in screen(app)
+
+
+async def test_a_log_that_cannot_be_read_is_counted_beside_the_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As `check` says that it is not judged; the help names it."""
+    for name in "ab":
+        write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
+    closed = tmp_path / "runs" / "b" / "progress.csv"
+    deny_opening(closed, monkeypatch)
+    app = app_over(tmp_path / "runs")
+    async with app.run_test(size=(160, 80)) as pilot:
+        await until(lambda: "1 unreadable" in screen(app).splitlines()[0])
+        await until(lambda: f"Not judged: {closed}: cannot read" in screen(app).splitlines()[-1])
+        await pilot.press("question_mark")
+        await until(lambda: f"{closed}: cannot read: permission denied" in screen(app))
 
 
 async def test_a_run_whose_logs_are_deleted_is_said_to_be_gone(tmp_path: Path) -> None:
