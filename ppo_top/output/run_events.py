@@ -12,7 +12,7 @@ from ppo_top.rules.console_text import TRACEBACK
 from ppo_top.runs.liveness import run_status
 from ppo_top.runs.run import Run
 from ppo_top.runs.session import Session
-from ppo_top.text.format import clean, count
+from ppo_top.text.format import clean, dated
 from ppo_top.text.marks import MARKS
 from ppo_top.views.open_findings import FindingKey, explained_findings, finding_key
 
@@ -127,14 +127,19 @@ def event_line(event: RunEvent) -> str:
         return f"{mark} {name}: {word}" + (f" ({text})" if text else "")
     severity, is_over = str(event["severity"]), word == "cleared"
     mark = MARKS[Status.OK if is_over else Severity[severity.upper()].status]
-    step = (event["cleared_step"] if is_over else None) or event["since_step"]
-    at = count(step) if isinstance(step, int) else str(step)
     said = f"{clean(str(event['message']))}{_belongs_to(event)}"
     if word == "changed" and (was := event["was"])["severity"] != severity:
         word = f"changed from {was['severity']} to"
     elif word == "changed":
         said = _belongs_to(event).strip(" ()")
-    return f"{mark} {name}: {word} {severity} {event['rule']} at {event['axis']} {at}: {said}"
+    return f"{mark} {name}: {word} {severity} {event['rule']}{_dated(event, is_over)}: {said}"
+
+
+def _dated(event: RunEvent, is_over: bool) -> str:
+    """` since step 14,336`, or ` at step 20,480` of what is over; nothing without a step."""
+    preposition = "at" if is_over else event["since_word"]
+    step = event["cleared_step" if is_over else "since_step"]
+    return f" {preposition} {dated(event['axis'], step)}" if step is not None else ""
 
 
 def _belongs_to(event: RunEvent) -> str:

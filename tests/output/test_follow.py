@@ -91,7 +91,22 @@ def test_a_finding_that_became_part_of_a_diagnosis_says_so(tmp_path: Path) -> No
     (kl,) = (line for line in lines if "opened" in line and " kl-high " in line)
     # which of the two that it is part of depends on how much was read at a time
     assert re.search(r"\(part of (?:learning-rate-too-high|updates-too-large)\)$", kl)
-    assert not any("part of" in line for line in lines if " updates-too-large at" in line)
+    assert not any("part of" in line for line in lines if " updates-too-large since" in line)
+
+
+def test_a_line_says_since_which_step_or_at_which(tmp_path: Path) -> None:
+    """Not that a rule fired there, which came later; of a run without a step neither."""
+    shutil.copytree(DEMO_LOGS_FOLDER / "torch_cartpole_nan", tmp_path / "rows")
+    (tmp_path / "none").mkdir()
+    (tmp_path / "none" / "train.log").write_text(
+        "Traceback (most recent call last):\nValueError: no such environment\n"
+    )
+    read, events = changes(tmp_path)
+    read()
+    said = "\n".join(map(event_line, events))
+    assert "rows: opened crit non-finite since step 16,384: reward became NaN" in said
+    assert "rows: opened crit crashed at step 16,384: ValueError" in said
+    assert "none: opened crit crashed: ValueError: no such environment" in said
 
 
 def changes_of_a_growing_log(folder: Path) -> list[dict[str, Any]]:
