@@ -40,6 +40,7 @@ def test_seeds_are_one_chart_with_their_mean(
     main(["check", str(logs), "--json"])
     runs = json.loads(capsys.readouterr().out)["runs"]
     assert "reward of 3 runs by step" in page.text
+    assert '::before{content:"━━ "' in page.text  # each name behind the line of its curve
     rewards = {
         run["name"]: row["value"]
         for run in runs

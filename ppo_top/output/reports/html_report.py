@@ -73,7 +73,7 @@ svg path{fill:none;stroke:currentColor;stroke-width:1.2;vector-effect:non-scalin
 svg path.limit{color:var(--dim);stroke-dasharray:4 3}svg path.ok,svg path.info{color:var(--info)}
 svg path.range{fill:currentColor;fill-opacity:.25;stroke-width:.5;stroke-opacity:.4}
 .runs{display:flex;flex-wrap:wrap;gap:.1rem 1.2rem;list-style:none;margin:.3rem 0;padding:0;
-font-size:.85rem}.runs li::before{content:"\2501\2501 ";color:var(--run)}
+font-size:.85rem}.runs li::before{content:"━━ ";color:var(--run)}
 .run0{--run:#0b84d8}.run1{--run:#d1660a}.run2{--run:#1a9850}.run3{--run:#b5459b}.run4{--run:#8a7a00}
 .run5{--run:#d6336c}.run6{--run:#0f9aa8}.run7{--run:#7b61d1}.run8{--run:#8c564b}.run9{--run:#808890}
 svg [class^=run]{color:var(--run);stroke-width:1.6}
