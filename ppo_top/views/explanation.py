@@ -1,4 +1,4 @@
-"""A verdict in a few parts: what is wrong, what it has cost, its causes, what led to it."""
+"""A verdict in a few parts: what is wrong, what it has cost, its causes, its chain of findings."""
 
 from __future__ import annotations
 

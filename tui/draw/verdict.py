@@ -1,4 +1,4 @@
-"""The verdict: what is wrong in one line, then its cause, what led to it, and what to try."""
+"""The verdict: what is wrong in one line, then cause, chain of findings, and what to try."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def _acknowledged(snap: Snapshot, opened: OpenFinding) -> str:
 def _explained(
     snap: Snapshot, view: RunView, explained: Explanation, cells: int, rows: int
 ) -> list[StyledLine]:
-    """What is wrong and what to try come first, then the cause, then what led to it."""
+    """What is wrong and what to try come first, then the cause, then the chain."""
     what = _what(snap, view, explained.worst, cells, 2 if rows > 2 else 1)
     left = rows - len(what)
     fixes = _fixes(snap, explained, cells, min(left, 2 if cells < MIN_ONE_LINE_CELLS else 1))
@@ -125,7 +125,7 @@ def _findings_hint(snap: Snapshot, view: RunView) -> str:
 
 
 def _chain(snap: Snapshot, links: Sequence[str], cells: int) -> StyledLine:
-    """What led to what, in one line; links in the middle are dropped first."""
+    """The findings as they began, in one line; those in the middle are dropped first."""
     label, gap = _label("chain", cells), snap.symbols.translate(" → ")
     texts, room = [snap.display_text(link) for link in links], cells - len(label)
     for kept in range(len(texts), 1, -1):

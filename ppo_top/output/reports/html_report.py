@@ -166,7 +166,7 @@ def _run_page(run: Run, view: RunView, anchor: str, *, with_settings: bool) -> R
 
 
 def _verdict(run: Run, view: RunView, status: Status) -> str:
-    """What is wrong, what it has cost, its cause, what led to it, what to try first."""
+    """What is wrong, what it has cost, its cause, the chain, what to try first."""
     words, headline = view.verdict_words.capitalize(), view.headline
     says_it = headline.startswith(words) or headline == view.reservation
     words = _text(headline if says_it else f"{words}: {headline}")
@@ -177,7 +177,7 @@ def _verdict(run: Run, view: RunView, status: Status) -> str:
         word, _, step = explained.worst.when.partition(" ")
         pairs = [(word or "since", f"{step} · {explained.worst.cost}")]
         pairs += [("cause", "; or ".join(explained.causes))] * bool(explained.causes)
-        pairs += [("what led to it", " → ".join(explained.chain))] * bool(explained.chain)
+        pairs += [("chain", " → ".join(explained.chain))] * bool(explained.chain)
         lines += [_pairs(pairs), _numbered(explained.fixes[:3])]
     return f'<div class="verdict {status.value}">{"".join(lines)}</div>'
 
