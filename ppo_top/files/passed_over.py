@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ppo_top.files.mirrors import shown_path
 from ppo_top.model.named_tuple import NamedTuple
-from ppo_top.text.format import plural
+from ppo_top.text.format import first_names, plural
 
 NOT_A_LOG = "unrecognised log format"
 PICKLE = "a Python pickle: not read, since loading one may run code"
@@ -47,6 +47,5 @@ def notebooks_line(files: Iterable[PassedOver]) -> str:
     paths = sorted(shown_path(path) for path, reason in files if reason == UNASKED_NOTEBOOK)
     if not paths:
         return ""
-    rest = len(paths) - MAX_NAMED
-    names = ", ".join(paths[:MAX_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
-    return f"{plural(len(paths), 'notebook')} passed over (name them, or use --notebooks): {names}"
+    named = first_names(paths, MAX_NAMED)
+    return f"{plural(len(paths), 'notebook')} passed over (name them, or use --notebooks): {named}"

@@ -22,7 +22,7 @@ from ppo_top.runs.load import load_session
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run import Run
 from ppo_top.settings import Settings
-from ppo_top.text.format import clean, plural
+from ppo_top.text.format import clean, first_names, plural
 
 REWARD_FALL_SHARE = 0.3
 """Reward has dropped when it has lost this share of its gain (beyond what noise explains)."""
@@ -128,7 +128,7 @@ def backtest_lines(runs: Sequence[BacktestRun]) -> Iterator[str]:
             f"{tally.rule:<26}{crit or '':>5}{warn or '':>6}{watch or '':>7}{info or '':>6}"
             f"{len(tally.runs):>6}  {_lead(tally)}"
         ).rstrip()
-        yield f"    {_run_names(tally.runs)}"
+        yield f"    {first_names([clean(run) for run in tally.runs], MAX_NAMED_RUNS)}"
     yield ""
     yield (
         f"A reward has dropped once more than {100 * REWARD_FALL_SHARE:.0f} % of all that it gained"
@@ -145,11 +145,6 @@ def _lead(tally: RuleTally) -> str:
     if tally.warned_without_fall:
         parts.append(f"alerts in {plural(tally.warned_without_fall, 'run')} without a reward drop")
     return "; ".join(parts)
-
-
-def _run_names(runs: Sequence[str]) -> str:
-    shown, more = ", ".join(map(clean, runs[:MAX_NAMED_RUNS])), len(runs) - MAX_NAMED_RUNS
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def backtest_object(runs: Sequence[BacktestRun]) -> dict[str, object]:

@@ -29,11 +29,14 @@ from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.ranges import healthy_range
 from ppo_top.rules.engine.rule import DEFAULT_CLEAR_AFTER, ENGINE_LIMITS, Rule
 from ppo_top.runs.rows.timeline import Timeline
-from ppo_top.text.format import number, plural
+from ppo_top.text.format import first_names, number, plural
 from ppo_top.text.page import Page
 
 MAX_TAGS = 10
 """Tags of a metric that are listed unasked: a reward has a hundred."""
+
+MAX_LABELS = 3
+"""Most trainers' names before a range that several have."""
 
 MAX_ADVICE = 8
 """Pieces of advice listed for a metric; each of its rules may have more."""
@@ -179,12 +182,7 @@ def _healthy(name: str, profile: Profile, trainer: Trainer) -> Iterator[tuple[st
     if not ranges:
         yield FAMILY_LABELS["unknown"], NO_RANGE
     for text, labels in ranges.items():
-        yield _join_labels(labels), text
-
-
-def _join_labels(labels: list[str]) -> str:
-    few = len(labels) <= 3
-    return ", ".join(labels) if few else f"{', '.join(labels[:2])} and {len(labels) - 2} more"
+        yield first_names(labels, MAX_LABELS), text
 
 
 def _range(name: str, profile: Profile) -> str:

@@ -209,6 +209,13 @@ def plural(amount: int, one: str, many: str = "") -> str:
     return f"{count(amount)} {one if amount == 1 else many or one + 's'}"
 
 
+def first_names(names: Sequence[str], most: int) -> str:
+    """`a, b and 7 more`: all names, if no more than `most`, else so many parts."""
+    if len(names) <= most:
+        return ", ".join(names)
+    return f"{', '.join(names[: most - 1])} and {count(len(names) - most + 1)} more"
+
+
 def common_start(names: Sequence[str]) -> str:
     """The letters with which all of some names begin."""
     alike = 0

@@ -17,6 +17,7 @@ from ppo_top.rules.book import RULES
 from ppo_top.rules.crucial_values import essential_values
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS, SELF_PLAY_MEASURES
 from ppo_top.runs.run import Run
+from ppo_top.text.format import first_names
 
 MOST_SHARE = 0.75
 """A run that logs this share of its essential values is called healthy without a reservation."""
@@ -81,18 +82,13 @@ def reservation(profile: Profile) -> str:
     if len(logged) >= MOST_SHARE * (len(logged) + len(missing)):
         return ""
     verb = "is" if len(missing) == 1 else "are"
-    unseen = names([label for _, label in missing])
+    unseen = first_names([label for _, label in missing], MAX_NAMES)
     return f"{_as_far_as([label for _, label in logged])}; {unseen} {verb} not logged"
 
 
 def _as_far_as(labels: Sequence[str]) -> str:
     """What a reserved verdict rests on."""
     seen = labels or ["evaluation"]
-    return f"Healthy as far as {names(seen)} {'tells' if len(seen) == 1 else 'tell'}"
-
-
-def names(labels: Sequence[str]) -> str:
-    """The first labels, and how many more there are."""
-    if len(labels) <= MAX_NAMES:
-        return ", ".join(labels)
-    return ", ".join((*labels[: MAX_NAMES - 1], f"{len(labels) - MAX_NAMES + 1} more"))
+    return (
+        f"Healthy as far as {first_names(seen, MAX_NAMES)} {'tells' if len(seen) == 1 else 'tell'}"
+    )

@@ -21,11 +21,11 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.runs.liveness import LIVE, RunStatus, logged_status
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run import Run
+from ppo_top.text.format import first_names, plural
 from ppo_top.text.format import healthy_text as range_text
-from ppo_top.text.format import plural
 from ppo_top.views.checklist import CheckRow, make_check_rows
 from ppo_top.views.curves import Panel, PanelTrack, is_counter, make_panels
-from ppo_top.views.judged_by import enough_to_judge, has_reward, names, reservation
+from ppo_top.views.judged_by import MAX_NAMES, enough_to_judge, has_reward, reservation
 from ppo_top.views.open_findings import OpenFinding, cleared_findings, open_findings
 from ppo_top.views.progress import Progress, run_progress
 from ppo_top.views.troubled_rows import WARMUP_POINTS
@@ -176,7 +176,7 @@ def outside_words(run: Run, row: int | None = None) -> str:
 
 def _outside_words(rows: Iterable[CheckRow]) -> str:
     labels = [row.label for row in rows]
-    return f"{names(labels)} out of range" if labels else ""
+    return f"{first_names(labels, MAX_NAMES)} out of range" if labels else ""
 
 
 def _watched(rows: Iterable[CheckRow]) -> list[CheckRow]:
@@ -189,7 +189,7 @@ def _watching(outside: list[CheckRow]) -> str:
         f"{row.label} {row.text}" + (f" ({range_text(row.healthy)})" if row.healthy else "")
         for row in outside
     ]
-    return f"Watching: {names(words)}"
+    return f"Watching: {first_names(words, MAX_NAMES)}"
 
 
 def _headline(

@@ -109,8 +109,8 @@ WORDS = (
           {"eval_reward_mean": None}, "rlhf"),
     Words("reward-hacking", "completion length +60%", {**CLIMBS, "resp_len_mean": after(25, 80.0,
           50.0)}, {"resp_len_mean": after(25, 20.0, 50.0)}, "rlhf"),
-    Words("no-learning-signal", "100 % of the groups tie", {"frac_zero_std": 1.0, **STILL},
-          NO_SPREAD, "grpo"),
+    Words("no-learning-signal", "all rewards are equal within each group", {"frac_zero_std": 1.0,
+          **STILL}, NO_SPREAD, "grpo"),
     Words("no-learning-signal", "the gradient is zero", {"frac_zero_std": after(32, 1.0, 0.2),
           **STILL, "grad_norm": after(30, 1e-9, 0.8)}, {"grad_norm": 0.8}, "grpo"),
     Words("mismatch-collapse", "log-probs differ by 0.3", {"logp_diff_mean": after(30, 0.3, 0.01),
@@ -229,7 +229,7 @@ def test_a_diagnosis_holds_the_value_it_rests_on(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", [rule for rule, case in rule_cases().items() if case.sick])
 def test_a_message_does_not_begin_with_the_title_above_it(rule: str) -> None:
-    """`No learning signal: 100 % of the groups tie` says it once."""
+    """`No learning signal`, and below it `all rewards are equal within each group`."""
     case = rule_cases()[rule]
     found = [each for each in findings(case.profile, case.rows(case.sick)) if each.rule == rule]
     assert found

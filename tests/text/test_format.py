@@ -144,3 +144,17 @@ def test_reports_measure_a_text_as_the_screen_does(text: str) -> None:
     assert format.cells(text) == cell_len(text)
     for padded in (format.pad(text, 12), format.pad(text, 12, right=True)):
         assert cell_len(padded) == 12 and padded.strip() == text
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [
+        ("a", "a"),
+        ("a b c", "a, b, c"),
+        ("a b c d", "a, b and 2 more"),
+        ("a b c d e", "a, b and 3 more"),
+    ],
+)
+def test_of_many_names_the_first_are_listed(names: str, text: str) -> None:
+    """Never "and 1 more": that one has room."""
+    assert format.first_names(names.split(), 3) == text

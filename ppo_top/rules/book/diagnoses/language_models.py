@@ -62,8 +62,8 @@ def no_signal(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         gone = gradient.last < max(limits["share"] * usual, limits["gradient"])
     if (share is not None and share < 1.0) or not (gone or share is not None):
         return borderline(0.0)
-    seen = f"{pct(share)} of the groups tie" if share is not None else "all rewards are equal"
-    message = seen + (", the gradient is zero" if gone else "")
+    message = "all rewards are equal" + (" within each group" if share is not None else "")
+    message += ", the gradient is zero" if gone else ""
     level = CRIT if gone or worst >= CRIT else WARN
     if is_nearly_solved(run, SOLVED):
         level, message = WATCH, message + " (most are solved)"
