@@ -20,6 +20,7 @@ from ppo_top.parsers.console.tables.metrics_panel import MetricsPanel
 from ppo_top.parsers.console.tables.population_table import PopulationTable
 from ppo_top.parsers.console.tables.puffer_dashboard import PufferDashboard
 from ppo_top.parsers.console.tables.rlinf_table import RlinfTable
+from ppo_top.parsers.console.tables.trial_table import TrialTable
 from ppo_top.parsers.console.trainings import TRIAL
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
@@ -51,7 +52,10 @@ class RecordReader:
         self._heads_dicts = False
         """Whether a line above a dictionary says the step, so that the bar counts what is in it."""
         self._pair_lists = trainer_lines.PairLists()
-        self._frames = (PopulationTable(), PufferDashboard(), MetricsPanel(), RlinfTable())
+        self._frames = (
+            *(PopulationTable(), PufferDashboard(), MetricsPanel()),
+            *(RlinfTable(), TrialTable()),
+        )
         self._first_trial = ""
 
     @property

@@ -58,6 +58,7 @@ SPELLINGS = [
     ("algorithm.entropy_coef", "rsl_rl", "ent_coef"),
     ("desired_kl", "", "target_kl"),
     ("kl_target", "rllib", "target_kl"),
+    ("_train_batch_size_per_learner", "rllib", "n_steps"),
     ("target", "trl-legacy", "ref_kl_target"),
     ("steps", "trl-legacy", "max_steps"),
     ("total_timesteps", "", "total_timesteps"),
@@ -137,6 +138,7 @@ def test_a_trainer_is_spoken_to_in_its_own_words() -> None:
     assert option_name(SB3, "n_epochs") == "n_epochs"
     assert option_name(TRAINERS["trl-ppo"], "n_epochs") == "num_ppo_epochs"
     assert option_name(TRAINERS["rllib"], "n_epochs") == "num_epochs"
+    assert option_name(TRAINERS["rllib"], "n_steps") == "train_batch_size_per_learner"
     assert option_name(TRAINERS["trl-async-grpo"], "clip_range") == "epsilon"
     assert option_name(TRAINERS["custom"], "clip_range") == "clip_range"
     assert option_name(TRAINERS["tianshou"], "n_epochs") == "update_step_num_repetitions"

@@ -91,6 +91,7 @@ CRUCIAL = [
     *pairs("trl-grpo", GRPO),
     *pairs("llama-factory", "reward reward_mean lr lr learning_rate lr"),
     *pairs("sb3", SB3),
+    ("rllib", "learners/default_policy/qf_mean", "value_mean"),
     *pairs("custom", SB3),
     ("custom", "Iteration", "iteration"),
     ("custom", "Episodes", "n_episodes"),
@@ -288,6 +289,17 @@ def test_milliseconds_are_seconds() -> None:
         "stage_time{update}",
         0.25,
     )
+
+
+def test_rewards_of_rllib_may_be_of_one_iteration() -> None:
+    """Since Ray 2.53 (rllib/utils/metrics/stats/series.py, `reduce`) a window begins anew with each
+    iteration; the old stack has a mean of the last 100 episodes.
+    """
+    new = meaning(TRAINERS["rllib"], "env_runners/episode_return_mean")
+    old = meaning(TRAINERS["rllib"], "episode_reward_mean")
+    assert new is not None
+    assert old is not None
+    assert (new.sample.kind, old.sample.kind) == ("", "window")
 
 
 def test_each_kl_coefficient_is_one() -> None:

@@ -53,6 +53,7 @@ FINGERPRINTS = [
     ("trl-async-grpo", "GRPO", ["train/completions/mean_length", "train/sample/staleness_mean"]),
     ("cleanrl", "PPO", ["charts/SPS", "charts/episodic_return", "losses/clipfrac"]),
     ("cleanrl", "DQN", ["charts/SPS", "losses/td_loss"]),
+    ("cleanrl", "C51", ["charts/SPS", "losses/loss", "losses/q_values"]),
     ("tianshou", "", ["env_step", "env_episode", "n_ep", "n_st", "rew", "len"]),
     ("tianshou", "DQN", ["training/returns_stat/mean", "update/update_step", "update/loss"]),
     ("tianshou", "SAC", ["training/returns_stat/mean", "update/alpha", "update/actor_loss"]),

@@ -147,6 +147,56 @@ def test_tunes_table_says_each_iteration_once(framed: bool) -> None:
         assert got == {"": [(1, 10.5), (2, 20.5)], "2": [(1, -10.5), (2, -20.5)]}
 
 
+def trial_table(title: str, rows: dict[str, str], *, framed: bool) -> str:
+    """A trial's settings or results (ray/tune/experimental/output.py: `_print_dict_as_table`)."""
+    top, inner, bottom, bar = ("╭─╮", "├─┤", "╰─╯", "│") if framed else ("+-+", "+-+", "+-+", "|")
+    lines = [f"{bar} {name:<40}{value:>20} {bar}" for name, value in [(title, ""), *rows.items()]]
+    rules = [rule[0] + rule[1] * 62 + rule[2] for rule in (top, inner, bottom)]
+    return "\n".join([rules[0], lines[0], rules[1], *lines[1:], rules[2], ""])
+
+
+@pytest.mark.parametrize("framed", [False, True])
+def test_a_trials_own_tables(framed: bool) -> None:
+    """Settings as it starts are no values of a step; results stand at the iteration said above."""
+    text = ""
+    for number, rate in enumerate(("0.0003", "0.001")):
+        trial = f"Trial PPO_env_{number}"
+        config = {"clip_param": "0.3", "env": "CartPole-v1", "lr": rate, "model/use_lstm": "False"}
+        cut = {"policies/default_policy": "...None, None, None)", "model/custom_model": ""}
+        text += f"\n{trial} started with configuration:\n"
+        text += trial_table(f"{trial} config", config | cut, framed=framed)
+        for done in (
+            f"finished iteration {number + 3}",
+            f"completed after {number + 4} iterations",
+        ):
+            results = {"env_runners/episode_return_mean": "415.5", "hist_stats": "...]"}
+            text += f"\n{trial} {done} at 2026-01-02 15:09:05. Total running time: 31s\n"
+            text += trial_table(f"{trial} result", results, framed=framed)
+    for size in (1 << 20, 7):
+        found = feed_trainings(ConsoleParser(), chunks(text.encode(), size))
+        assert [list(each.values_by_step()) for each in found.values()] == [
+            ["env_runners/episode_return_mean"]
+        ] * 2
+        assert [each.steps("env_runners/episode_return_mean") for each in found.values()] == [
+            [3, 4], [4, 5]
+        ]  # fmt: skip
+        assert [each.config for each in found.values()] == [
+            {"clip_param": 0.3, "env": "CartPole-v1", "lr": rate, "model/use_lstm": False}
+            for rate in (0.0003, 0.001)
+        ]
+
+
+def test_the_tables_of_ray_train_name_no_trial() -> None:
+    """There is one training."""
+    text = "Training started with configuration:\n"
+    text += trial_table("Training config", {"train_loop_config/lr": "0.001"}, framed=True)
+    text += "\nTraining finished iteration 7 at 2026-01-02 15:09:05. Total running time: 31s\n"
+    text += trial_table("Training result", {"reward_mean": "1.5", "loss": "0.25"}, framed=True)
+    got = read(text)
+    assert got.values_by_step() == {"reward_mean": [(7, 1.5)], "loss": [(7, 0.25)]}
+    assert got.config == {"train_loop_config/lr": 0.001}
+
+
 def test_results_say_more_than_tunes_table() -> None:
     """Where both are printed, nothing is counted twice."""
     table = status_table([("PPO_env_0", 1, 10.5)], framed=False)
