@@ -238,7 +238,9 @@ def _gather_config(
             setting = setting_name(key, selection.trainer)
             if not (setting in DEFAULT_TOTAL_OPTIONS and value == -1):
                 config.setdefault(setting, value)
-    iterations = config.get("total_iterations", config.get("num_train_epochs"))
+    iterations = config.get("total_iterations")
+    if iterations is None and "max_steps" not in config:  # which may end it within an epoch
+        iterations = config.get("num_train_epochs")
     if selection.steps_an_iteration and isinstance(iterations, (int, float)):
         config.setdefault("total_timesteps", iterations * selection.steps_an_iteration)
     for stream in selection.streams:

@@ -303,3 +303,14 @@ def test_the_name_of_a_file_is_no_evidence_against_its_tags(tmp_path: Path) -> N
     found = {p.tag: p.concept for p in ppo_top.points([tmp_path])}
     assert found["rollout/ep_rew_mean"] == "reward_mean"
     assert found["kl"] != "ref_kl_token"
+
+
+def test_max_steps_end_a_training_before_its_epochs_are_over(tmp_path: Path) -> None:
+    """`trainer_state.json` of a supervised training of 40 steps, 16 of them an epoch, of three."""
+    rows = [{"epoch": n / 16, "loss": 5.0 - n / 100, "step": n} for n in range(2, 41, 2)]
+    state = {"global_step": 40, "max_steps": 40, "num_train_epochs": 3, "log_history": rows}
+    path = tmp_path / "trainer_state.json"
+    for limits, expected in ((state, 40), ({**state, "max_steps": -1}, 48)):
+        path.write_text(json.dumps(limits))
+        (run,) = ppo_top.check([tmp_path])["runs"]
+        assert (run["progress"]["step"], run["progress"]["total"]) == (40, expected)
