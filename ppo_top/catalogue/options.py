@@ -14,7 +14,7 @@ from ppo_top.model.named_tuple import NamedTuple
 
 ANY_TRAINER = "*"
 ONLY = "!only"
-MAIN_ALGORITHMS = ("", "PPO", "GRPO", "RLOO", "GRPO/RLOO")
+MAIN_ALGORITHMS = ("", "PPO", "GRPO", "RLOO", "GRPO/RLOO", "DPO")
 """The algorithms of a trainer's plain lines; others have lines such as `sb3/SAC`."""
 
 

@@ -148,6 +148,8 @@ def test_a_trainer_is_spoken_to_in_its_own_words() -> None:
     assert option_name(TRAINERS["rl_games"], "vf_coef") == "critic_coef"
     assert option_name(TRAINERS["cleanrl"]._replace(algo="SAC"), "learning_rate") == "policy_lr"
     assert option_name(TRAINERS["skrl"]._replace(algo="DQN"), "gamma") == "discount_factor"
+    online_dpo = TRAINERS["trl-online-dpo"]._replace(algo="DPO")
+    assert option_name(online_dpo, "max_completion_length") == "max_new_tokens"
     assert option_name(Trainer("unknown", "", "unknown", ""), "n_epochs") == "n_epochs"
 
 
