@@ -65,12 +65,13 @@ class BarSteps:
     def may_count(self, step: int) -> bool:
         """Whether the bar may count the steps of records that state theirs, this one now.
 
-        That of a rollout is full at each of them, and one inside a step has a smaller total.
+        That of a rollout is full, or nearly, at each of them, and one inside a step has a smaller
+        total.
         """
         done, total = self._bar.done, self._bar.total
         if done is None or not total:
             return True
-        return step <= total and (done < total or step >= total - 1)
+        return step <= total and (done <= step + 1 or step >= total - 1)
 
     def count_step(self) -> int:
         """The step of a record on a console without a bar: the number of records so far."""

@@ -111,6 +111,21 @@ def test_the_bar_of_each_rollout_does_not_say_how_long_the_training_is() -> None
     assert (read.steps("Reward"), read.config) == ([28, 29, 30, 31], {})
 
 
+def test_the_bar_of_each_epoch_does_not_either_if_it_was_not_drawn_full() -> None:
+    """MushroomRL (mushroom_rl/core/core.py) has one of the steps of each epoch, and tqdm draws it
+    every tenth of a second; mushroom_rl/core/logger/console_logger.py prints the epoch.
+    """
+    bar = (
+        "  0%|          | 0/500 [00:00<?, ?it/s]\r 99%|#####| {}/500 [00:08<00:00, 38.17it/s]\r{}\r"
+    )
+    line = "29/11/2026 15:23:{:02} [INFO] Epoch {} | J: 12.8 R: 20.5\n"
+    log = "".join(
+        bar.format(495 + step, " " * 60) + line.format(step, step) for step in range(1, 5)
+    )
+    read = parse_every_way(ConsoleParser, log.encode())
+    assert (read.steps("J"), read.config) == ([1, 2, 3, 4], {})
+
+
 def test_the_full_bar_above_what_was_buffered_says_how_long_the_training_was() -> None:
     """tqdm's stderr is there at once, what the loop prints to a file once the buffer is full."""
     bar = "RL eps: {}%|###| {}/2000 [00:36<00:00, 55.2it/s]\n"
