@@ -97,3 +97,29 @@ def test_another_training_into_the_same_folder_is_another_run(tmp_path: Path) ->
     write_start(out, 1, range(1, 31), tmp_path / "second.log", 60)
     write_start(out, 2, range(31, 61), tmp_path / "third.log", 60)
     assert sorted(len(run.evaluation.timeline) for run in read(out)) == [40, 60]
+
+
+@pytest.mark.parametrize("second", [(34, 45), (31, 45)])
+def test_what_is_logged_now_and_then_belongs_to_its_start(
+    tmp_path: Path, second: tuple[int, int]
+) -> None:
+    """Its step need not go back where the training was resumed, and it stands before what does.
+
+    TRL's length of completions that ended is 0, which is none, where all of them were cut off.
+    """
+    starts = ((range(1, 34), (5, 31)), (range(31, 61), second))
+    for number, (steps, some) in enumerate(starts):
+        records = b""
+        for step in steps:
+            time = EVENT_TIME + 900 * number + step
+            length = 12.0 if step in some else 0.0
+            tag = "train/completions/mean_terminated_length"
+            records += scalar_record(tag, step, length, time - 0.1)
+            for tag, value in values(step).items():
+                records += scalar_record(f"train/{tag}", step, value, time)
+        name = f"events.out.tfevents.{1_700_000_000 + number}.h.{number}.0"
+        folder = tmp_path / "runs" / FOLDERS[number]
+        folder.mkdir(parents=True)
+        (folder / name).write_bytes(records)
+    (run,) = read(tmp_path)
+    assert list(run.evaluation.timeline.steps[0:]) == [*range(1, 34), *range(31, 61)]

@@ -49,6 +49,8 @@ class ConceptStream:
     _part = 0
     _index = 0
     _segment = 0
+    _begins_part = False
+    """Whether the next point is the first one of a file that goes on after another."""
     _highest = HighestSteps()
     _first = 0
     """The first step of the segment."""
@@ -87,7 +89,7 @@ class ConceptStream:
             if self._part + 1 == len(self.parts):
                 return
             self._read_lengths.append(self._index)
-            self._part, self._index = self._part + 1, 0
+            self._part, self._index, self._begins_part = self._part + 1, 0, True
 
     def _key(self, part: Series, at: int, starts: SegmentStarts) -> RowKey | None:
         step: int | None = part.steps[at] * self.step_scale
@@ -97,8 +99,11 @@ class ConceptStream:
             return None  # not known yet which step of the run it is
         before, passed = self._highest, part.times[at] - self._time
         self._highest, begins_segment = advance(before, step)
+        later = starts.segment_begun(part.times[at]) if self._begins_part else 0
         if not before.steps:
             self._segment = starts.segment_at(part.times[at])
+        elif later > self._segment:  # of what is logged now and then, no step need go back there
+            self._segment, self._highest, begins_segment = later, HighestSteps((step,)), True
         elif begins_segment and is_too_quick(step, self._first, passed):
             self._highest, begins_segment = before, False
         elif begins_segment:
@@ -114,6 +119,7 @@ class ConceptStream:
         cell = MergedCell(part.times[at], self.offset + self.scale * part.values[at])
         self._time = cell.time
         self._index += 1
+        self._begins_part = False
         self.next_key = None
         self._find_next(starts)
         return cell
@@ -159,6 +165,7 @@ class ConceptStream:
             values = array("d", [self.offset + self.scale * value for value in values])
         self._time = self.column("times", len(steps))[-1]
         self._index += len(steps)
+        self._begins_part = False
         self._highest = self._highest.with_higher(steps[-MOST_LATE:])
         self.next_key = None
         self._find_next(starts)

@@ -93,6 +93,13 @@ class SegmentStarts:
         """The segment that a time falls into; 0 if the time is NaN."""
         return max(bisect_right(self.times, time) - 1, 0) if time == time else 0
 
+    def segment_begun(self, time: float) -> int:
+        """The segment of what a file holds first, which may be written before what tells its start.
+
+        0 if the time is NaN.
+        """
+        return self.segment_at(time + _QUICKEST_RESUME)
+
 
 class StepMapping:
     """Translates the steps of a source that counts something else than the run does.
