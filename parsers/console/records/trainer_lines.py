@@ -46,17 +46,21 @@ _ASSIGNMENT = lazy_pattern(
     rf"([A-Za-z_]\w{{0,60}})=(?:({_NUMBER})(?![\w.])|(True|False)|'([^']{{0,200}})'|\"([^\"]{{0,200}})\")"
 )
 _DEVICE_LINE = lazy_pattern(r"^Using (cpu|cuda|cuda:\d+|mps|xpu) device$")
-_TRAINER_SETTING = lazy_pattern(r"^\s*(?:Total optimization steps|Num Epochs) = [\d,]{1,20}$")
+_TRAINER_SETTING = lazy_pattern(
+    r"^[>\s]*(?:Total optimization steps|Num Epochs|Gradient Accumulation steps"
+    r"|Instantaneous batch size per device) = [\d,]{1,20}$"
+)
 _UNSLOTH_LINE = lazy_pattern(
     r"^[\W_O]{4,24} (?:Num examples|Batch size per device|Total batch size) = [\d,]{1,20} \|"
 )
 """Of Unsloth's banner, beside a picture of a sloth: `    Batch size per device = 1 | ...`."""
-_COUNT = lazy_pattern(r"([A-Z][a-z]+(?: [A-Za-z]+){1,3}) = ([\d,]{1,20})(?=\s*(?:\||$))")
+_COUNT = lazy_pattern(r"([A-Z][a-z]+(?: [A-Za-z]+){1,4}) = ([\d,]{1,20})(?=\s*(?:\||$))")
 _COUNT_SETTINGS = {
     "num epochs": "num_train_epochs",
     "total optimization steps": "max_steps",
     "total steps": "max_steps",
     "batch size per device": "per_device_train_batch_size",
+    "instantaneous batch size per device": "per_device_train_batch_size",
     "gradient accumulation steps": "gradient_accumulation_steps",
 }
 _STEP_PLAN = lazy_pattern(r"^Total steps: (\d{1,15}), num_warmup_steps: (-?\d{1,15})\s*$")

@@ -322,6 +322,16 @@ def test_a_setting_is_no_metric_before_the_first_record(name: str) -> None:
 def test_the_trainers_own_announcement() -> None:
     """The Hugging Face trainer says how long it will train before it starts."""
     assert read("  Total optimization steps = 1,200").config == {"max_steps": 1200.0}
+    names = {
+        "Num Epochs": "num_train_epochs",
+        "Instantaneous batch size per device": "per_device_train_batch_size",
+        "Gradient Accumulation steps": "gradient_accumulation_steps",
+        "Total optimization steps": "max_steps",
+    }
+    prefix = "[INFO|trainer.py:2526] 2026-01-02 15:39:37,393 >>   "  # transformers/utils/logging.py
+    for start in ("", prefix):
+        found = read("".join(f"{start}{name} = 4\n" for name in names))
+        assert (dict(found.config), found.points) == (dict.fromkeys(names.values(), 4), {})
 
 
 @pytest.mark.parametrize("sign", ["📊", "🚀", "⏱️", "➜", "└─", "├──", "▶", "👩\u200d💻"])
