@@ -60,7 +60,7 @@ SPELLINGS = [
     ("kl_target", "rllib", "target_kl"),
     ("_train_batch_size_per_learner", "rllib", "n_steps"),
     ("target", "trl-legacy", "ref_kl_target"),
-    ("steps", "trl-legacy", "max_steps"),
+    ("steps", "trl-legacy", None),  # samples, of which its own loops know nothing
     ("total_timesteps", "", "total_timesteps"),
     ("max_steps", "", "max_steps"),
     ("max_iterations", "", "total_iterations"),
