@@ -15,7 +15,7 @@ _RANK = lazy_pattern(
     r"\s*+\[(?:default|rank|node\d*:?|worker)?\s?(\d{1,5})\]:\s?|\[rank:?\s?(\d{1,5})\]:?\s"
 )
 _RAY_PROCESS = lazy_pattern(
-    r"\s*+\((?:([\w.:]{1,60}) )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?"
+    r"\s*+\((?:([\w.:]{1,60})(?:\([^()]{1,200}\))? )?pid=(\d{1,10})(?:, ip=[\d.:a-f]{1,40})?\)\s?"
 )
 _SRUN_LABEL = lazy_pattern(r"\s{0,4}(\d{1,5}): ")
 _BEHAVIOUR = lazy_pattern(r"(?:.{0,200}: )?([\w?=&-]{1,80})[.:] Step: \d")

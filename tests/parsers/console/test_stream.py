@@ -33,6 +33,7 @@ TABLE = b"""\
         b"(PPO pid=4711) ",
         b"(TaskRunner pid=123, ip=10.0.0.1) ",
         b"\x1b[36m(TaskRunner pid=123)\x1b[0m ",
+        b"(PPO(env=CartPole-v1; env-runners=1; learners=0; multi-agent=False) pid=8929) ",
         b"0: ",
         b"INFO:root:",
         b"[INFO] ",
