@@ -194,7 +194,7 @@ def _streams(chain: SourceChain, main: SourceChain) -> list[ConceptStream]:
             stream.sample, stream.step_mapping = known.sample, mapping
             stream.priority = known.priority
             stream.step_scale = chain.environments
-            stream.head = chain.head(tag)
+            stream.head, stream.episode_numbers = chain.head(tag), chain.episode_numbers
             streams.append(stream)
     return streams
 

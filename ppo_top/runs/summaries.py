@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from ppo_top.parsers.shared.names.metric_names import normalise
 from ppo_top.runs.rows.concept_stream import ConceptStream
@@ -65,12 +65,18 @@ def _is_of_steps(stream: ConceptStream, other: ConceptStream) -> bool:
 
 
 def _is_moving_mean(stream: ConceptStream, other: ConceptStream) -> bool:
-    """Whether each of its first values is the mean of the other's up to there."""
+    """Whether each of its first values is the mean of the other's up to there.
+
+    In a row for every tenth episode the means are of others, too.
+    """
     if stream.head is None or other.head is None:
         return False
     means, values = (each.values[:MEAN_ROWS] for each in (stream.head, other.head))
     at_once = stream.head.steps[:MEAN_ROWS] == other.head.steps[:MEAN_ROWS]
     if not at_once or len(means) < MEAN_ROWS or len(set(values)) == 1:
+        return False
+    numbers = (pairwise(each.values[:MEAN_ROWS]) for each in stream.episode_numbers)
+    if any(later != one + 1 for pairs in numbers for one, later in pairs):
         return False
     allowed = MEAN_ROUNDING * (max(values) - min(values))
     expected = (total / count for count, total in enumerate(accumulate(values), 1))

@@ -261,6 +261,18 @@ def test_episodes_come_before_their_moving_mean(rows: int, means: list[float], c
     assert found.is_current()
 
 
+@pytest.mark.parametrize(("every", "chosen"), [(1, "Score"), (10, "Average Score")])
+def test_the_mean_in_every_tenth_row_is_not_of_the_scores_beside_it(
+    every: int, chosen: str
+) -> None:
+    """They may agree as long as scores hardly differ."""
+    means = [fmean(SCORES[: at + 1]) for at in range(8)]
+    tags = {"Score": list(enumerate(SCORES)), "Average Score": list(enumerate(means))}
+    tags["Episode"] = [(at, float(every * at)) for at in range(8)]
+    found = select_sources([source("a/train.log", "console", tags)], {})
+    assert [each.tag for each in found.streams if each.concept == "reward_mean"] == [chosen]
+
+
 @pytest.mark.parametrize("whole", ["total reward", "Episode Reward", "cumulative_reward"])
 def test_the_reward_of_an_episode_comes_before_that_of_its_steps(whole: str) -> None:
     """`step 3 reward 0.5` in each of ten steps, and `Episode 12 total reward: 5.5` below them."""

@@ -42,6 +42,8 @@ class ConceptStream:
     """Of two streams of one concept and source, the lower number is rather what it is called."""
     head: Head | None = None
     """Its first points, also where they are no longer held."""
+    episode_numbers: Sequence[Head] = ()
+    """The same of what numbers the episodes beside it."""
     step_mapping: StepMapping | None = None
     """For a source that counts something else than the run does."""
     next_key: RowKey | None = None

@@ -104,6 +104,13 @@ class SourceChain:
         follow = all(later == one + 1 for one, later in pairwise(numbers))
         return axis is Axis.EPISODE and follow
 
+    @property
+    def episode_numbers(self) -> list[Head]:
+        """The first points of the tags that number episodes."""
+        axes = self._numbering_tags.items()
+        heads = (self.head(tag) for tag, axis in axes if axis is Axis.EPISODE)
+        return [head for head in heads if head is not None]
+
     def _numbers_as_steps(self) -> tuple[Axis, Sequence[int]]:
         return numbers_as_steps(self.sources[0].facts, self._numbering_tags)
 
