@@ -44,7 +44,7 @@ def policy_loss_positive(run: JudgedRun, limits: RuleLimits) -> Assessment | Non
         message = f"policy loss jumped to {num(value)}, usually {num(median(before))}"
         return Assessment(WATCH, value, None, message, immediate=True)
     positive = value > limits["warn"] and run.family == ON_POLICY and _usually_small(run)
-    if positive and _is_above_noise(history, limits):
+    if positive and _is_above_noise(run, limits):
         message = (
             f"policy loss is positive ({num(value)}, usually slightly below 0): "
             "updates make the objective worse than no update"
@@ -64,10 +64,10 @@ def _loss_stays_small(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bo
     return median([abs(x) for x in history.first[:5]]) <= limits["unscaled"]
 
 
-def _is_above_noise(history: History, limits: RuleLimits) -> bool:
+def _is_above_noise(run: JudgedRun, limits: RuleLimits) -> bool:
     """Whether the newest losses are positive on the whole: each may be that of one batch."""
-    newest = history.newest(int(limits["points"]))
-    if len(newest) < limits["few"]:
+    newest = run.histories["policy_loss"].newest(int(limits["points"]))
+    if len(newest) < limits["few"] and "loss-of-last-batch" not in run.facts:
         return True
     return mean(newest) > limits["noise"] * deviation(newest) / math.sqrt(len(newest))
 
