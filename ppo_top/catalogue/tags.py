@@ -45,8 +45,15 @@ _DOT = lazy_pattern(r"(?<=[a-z])\.(?=[a-z])")
 _CAMEL_CASE = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _IN_PERCENT = lazy_pattern(r"[\s_(]*(?:%|(?<=[\s_(])(?:pct|percent))\)?$", re.IGNORECASE)
 """`Win Rate%`, `success_rate_pct`: the unit of the number."""
-_MEAN_WINDOW = lazy_pattern(r"_?\(\D*(\d+)\w*\)$")
+_BRACKETED_WINDOW = lazy_pattern(r"_?\((?:\D*[^a-z\d])?(\d+)\w*\)$")
 """The window of a mean, after the name: `mean_reward_(last_100)`."""
+_NAMED_WINDOW = lazy_pattern(
+    r"(?:^|(?<=/)|(?P<word>mean|avg|average|rew(?:ard)?s?|ret(?:urn)?s?|scores?)_"
+    r"|(?:(?:^|_)(?:over|of|in))?_?(?:the_)?(?:last|past|previous)_)"
+    r"(?P<size>[1-9]\d{1,2}|1000)_?(?:ep(?:isode)?s?|games?)?(?=_|$)"
+)
+"""The same within it: `avg_reward_100`, `last_50_episodes_mean_score`."""
+_MEAN_WORD = lazy_pattern(r"mean|avg|average")
 _OTHER_WORD = lazy_pattern(r"_\((?:reward|return|score)s?\)$")
 """The same in another word: `mean_return_(reward)`."""
 
@@ -150,10 +157,25 @@ def _guesses() -> list[_Guess]:
     return [_Guess(re.compile(cells[0]), cells[1], tuple(cells[2:])) for cells in lines]
 
 
+def _as_path(tag: str) -> str:
+    """A tag as guesses know it: words joined by underscores, groups by slashes."""
+    return re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*|(?<=\w): ", "/", tag.strip()))
+
+
+def _without_window(path: str) -> tuple[str, int]:
+    """A name without the window of its mean, and the episodes in that; 0 without one."""
+    if (found := _BRACKETED_WINDOW.search(path)) is not None:
+        return path[: found.start()], int(found[1])
+    if not _MEAN_WORD.search(path) or (found := _NAMED_WINDOW.search(path)) is None:
+        return path, 0
+    rest = f"{path[: found.start()]}{found['word'] or ''}{path[found.end() :]}"
+    return rest.replace("/_", "/").strip("_"), int(found["size"])
+
+
 def _best_guess(tag: str) -> tuple[int, _Guess] | None:
     """The first line that matches a tag's path, and its number."""
-    text = re.sub(r"[ \-]+", "_", re.sub(r"\s*/\s*|(?<=\w): ", "/", tag.strip()))
-    path = _OTHER_WORD.sub("", _MEAN_WINDOW.sub("", text.lower()))
+    text = _as_path(tag)
+    path = _OTHER_WORD.sub("", _without_window(text.lower())[0])
     apart = _CAMEL_CASE.sub("_", text).lower()
     whole = _LAST_NUMBER.sub("", path)
     plain = _DOT.sub("_", apart.removesuffix("_average"))
@@ -177,9 +199,9 @@ def _guess_meaning(tag: str) -> Meaning | None:
     is_percent = plain != tag
     if is_percent and not (is_concept(guess.alias) and concept(guess.alias).fmt == "pct"):
         return None
-    binned, window = "bin" in guess.words, _MEAN_WINDOW.search(tag.lower())
+    binned, window = "bin" in guess.words, _without_window(_as_path(tag).lower())[1]
     sample = Sample("episode") if binned else UNKNOWN_SAMPLE
-    sample = Sample("window", int(window[1])) if window else sample
+    sample = Sample("window", window) if window else sample
     return Meaning(
         guess.alias,
         scale=0.01 if is_percent else 1.0,

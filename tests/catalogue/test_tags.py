@@ -11,6 +11,7 @@ from ppo_top.catalogue import (
     known_trainers,
     meaning,
 )
+from ppo_top.model import UNKNOWN_SAMPLE, Sample
 
 TRAINERS = {trainer.id: trainer for trainer in known_trainers()}
 
@@ -423,6 +424,31 @@ def test_success_of_training_and_of_evaluation() -> None:
     assert [each and each.concept for each in found] == ["eval_success_rate"] * 4
     trained = meaning(TRAINERS["baselines"], "train/success_rate")
     assert trained is not None and trained.concept == "success_rate"
+
+
+@pytest.mark.parametrize(
+    ("tag", "window"),
+    [
+        ("avg_reward_100", 100),
+        ("train/mean_50_return", 50),
+        ("mean_100ep_reward", 100),
+        ("Average reward over last 100 episodes", 100),
+        ("Average Reward (last 100 episodes)", 100),
+        ("Last 20 Episodes Average Score", 20),
+        ("100-episode average return", 100),
+        ("mean_reward_3", 0),
+        ("agent_12_mean_reward", 0),
+        ("mean_reward_2024", 0),
+        ("avg_reward", 0),
+        ("reward_100", 0),
+        ("rewards (CartPole-v1)", 0),
+    ],
+)
+def test_the_window_of_a_mean_is_known_by_its_name(tag: str, window: int) -> None:
+    """Not by the number of an agent, a seed, a year, a file or a version."""
+    found = meaning(UNKNOWN_TRAINER, tag)
+    assert found is not None and found.concept == "reward_mean"
+    assert found.sample == (Sample("window", window) if window else UNKNOWN_SAMPLE)
 
 
 @pytest.mark.parametrize(
