@@ -28,6 +28,9 @@ from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 _MAX_PROCESSES = 64
 BLOCK_BUFFERED = "this log is block-buffered: run python with -u to see it live"
 
+_FRAMES = (PopulationTable, PufferDashboard, MetricsPanel, RlinfTable, TrialTable)
+"""Tables with a frame of lines, each of which makes one record."""
+
 
 class RecordReader:
     """Reads whole lines without prefixes, each of a named process, and bars.
@@ -52,10 +55,7 @@ class RecordReader:
         self._heads_dicts = False
         """Whether a line above a dictionary says the step, so that the bar counts what is in it."""
         self._pair_lists = trainer_lines.PairLists()
-        self._frames = (
-            *(PopulationTable(), PufferDashboard(), MetricsPanel()),
-            *(RlinfTable(), TrialTable()),
-        )
+        self._frames = tuple(table() for table in _FRAMES)
         self._first_trial = ""
 
     @property

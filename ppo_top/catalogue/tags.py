@@ -38,8 +38,10 @@ _OF_ONE_PRIORITY = 500
 """Added to the priority of a tag that is one agent's: the mean of all is preferred."""
 _COPIES = " vs samples", " vs tokens"
 """How Megatron-LM's event files name what they hold a second time, against another axis."""
-_SERIES_WORD = lazy_pattern(r"(?<!step|ames|sode)(?<!teps|odes)_(?:curve|history|list|values)$")
-"""What holds the numbers: `entropy_curve`, `loss_history`. Steps may be those of episodes."""
+_SERIES_WORD = lazy_pattern(
+    r"(?<!step)(?<!steps)(?<!frames)(?<!episode)(?<!episodes)_(?:curve|history|list|values)$"
+)
+"""What holds the numbers: `entropy_curve`, `loss_history`; lists of steps may be of episodes'."""
 _DOT = lazy_pattern(r"(?<=[a-z])\.(?=[a-z])")
 """`policy.loss`"""
 _CAMEL_CASE = lazy_pattern(r"(?<=[a-z0-9])(?=[A-Z])")

@@ -23,14 +23,16 @@ DEATH = "death"
 """The kind of the text with which a log says that its process failed, whatever wrote it."""
 
 
-NAMED_DEATHS = frozenset({"killed", "out-of-memory", "disk-full"})
+NAMED_DEATHS = ("killed", "out-of-memory", "disk-full")
 """Rules that say why a process died, beside which it need not be told that it did."""
 
-_KILLED = lazy_pattern(r"\bKilled\b")
+DEATHS = ("crashed", *NAMED_DEATHS)
+"""Rules that say that a process died."""
 
-
-LAST_WORDS = ("crashed:crit", "killed:crit", "out-of-memory:crit", "disk-full:crit", LAST_ERROR)
+LAST_WORDS = (*(f"{rule}:crit" for rule in DEATHS), LAST_ERROR)
 """Kinds of lines that end a process, unless it goes on."""
+
+_KILLED = lazy_pattern(r"\bKilled\b")
 
 
 class TextEvidence(NamedTuple):

@@ -13,6 +13,7 @@ from itertools import islice
 from ppo_top.model import Finding, Mark, Profile, Row, Severity
 from ppo_top.rules.console_text import (
     DEATH,
+    DEATHS,
     LAST_ERROR,
     NAMED_DEATHS,
     TRACEBACK,
@@ -34,7 +35,7 @@ from ppo_top.text.stopped_process import why_stopped
 TEXT_FINDING_ROWS = 20
 """A finding based on console text alone clears after this many rows without more of it."""
 
-SURVIVED_AFTER_ROWS = {"crashed": 2, "killed": 2, "out-of-memory": 2, "disk-full": 2}
+SURVIVED_AFTER_ROWS = dict.fromkeys(DEATHS, 2)
 """A run that logs this many more rows has survived the error on its console."""
 
 PART_ROWS = 16
@@ -223,7 +224,7 @@ class Judge:
     def _add_death(self, text: str, mark: Mark) -> None:
         """Report in its last words that the process died, unless a finding says why it did."""
         crash = self._found.open_by_id("crashed")
-        if crash is None and not NAMED_DEATHS & self._run.open_severities.keys():
+        if crash is None and self._run.open_severities.keys().isdisjoint(NAMED_DEATHS):
             self.add_text_evidence(f"{rule_of_death(text)}:crit", text, mark)
         elif crash is not None and TRACEBACK in crash.message:
             self._name_error(text, mark)

@@ -6,7 +6,7 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _BY_HAND = "KeyboardInterrupt"
 _SIGNALS = {"1": "SIGHUP: its terminal closed", "2": "SIGINT", "15": "SIGTERM"}
-_SIGNAL_OF_TORCHRUN = lazy_pattern(r"(?:\w+\.)*SignalException: Process \d+ got signal: (\d+)$")
+_SIGNAL_OF_TORCHRUN = lazy_pattern(r"(?:\w+\.)*SignalException: Process \d+ got signal: (\d+)\b")
 """What torch's elastic launcher raises when it is sent a signal."""
 
 

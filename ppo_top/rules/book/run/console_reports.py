@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from ppo_top.rules.engine.calm import always
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits
@@ -13,15 +15,16 @@ def only_console_text(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     return None
 
 
+PrintedRule = partial(
+    Rule, concepts=(), assess=only_console_text, stays_calm=always, families=ALL_FAMILIES
+)
+"""A rule on what is printed alone, whatever trains."""
+
 RULES = (
-    Rule(
+    PrintedRule(
         id="out-of-memory",
         title="Out of memory",
         description="the console reports that memory ran out",
-        concepts=(),
-        assess=only_console_text,
-        stays_calm=always,
-        families=ALL_FAMILIES,
         is_moment=True,
         causes=("batch, sequence length or model too large for the device's memory",),
         remedies=(
@@ -35,14 +38,10 @@ RULES = (
         source="text printed by PyTorch",
         grade="A",
     ),
-    Rule(
+    PrintedRule(
         id="disk-full",
         title="Disk full",
         description="the console reports that a file could not be written for want of space",
-        concepts=(),
-        assess=only_console_text,
-        stays_calm=always,
-        families=ALL_FAMILIES,
         is_moment=True,
         causes=("the disk, or the quota on it, is full: most often of checkpoints",),
         remedies=(
@@ -53,14 +52,10 @@ RULES = (
         source="text printed by the system and by PyTorch",
         grade="A",
     ),
-    Rule(
+    PrintedRule(
         id="crashed",
         title="Training process crashed",
         description="the log says that its process failed: a traceback, an exit code",
-        concepts=(),
-        assess=only_console_text,
-        stays_calm=always,
-        families=ALL_FAMILIES,
         is_moment=True,
         causes=("an unhandled exception, or a fault in compiled code (a driver, a simulator)",),
         remedies=(
@@ -70,14 +65,10 @@ RULES = (
         source="text printed by Python and Slurm; the state that a tracker stores",
         grade="A",
     ),
-    Rule(
+    PrintedRule(
         id="killed",
         title="Training process killed",
         description="the log says that its process was killed from outside, as for want of memory",
-        concepts=(),
-        assess=only_console_text,
-        stays_calm=always,
-        families=ALL_FAMILIES,
         is_moment=True,
         causes=("the memory of the machine, or of the job, ran out (not that of the device)",),
         remedies=(
@@ -89,14 +80,10 @@ RULES = (
         source="text printed by the shell, the kernel and Slurm",
         grade="A",
     ),
-    Rule(
+    PrintedRule(
         id="numpy-warning",
         title="NumPy invalid value or overflow",
         description="NumPy warns of an invalid value, an overflow or a division by zero",
-        concepts=(),
-        assess=only_console_text,
-        stays_calm=always,
-        families=ALL_FAMILIES,
         causes=("division by zero or overflow in the environment or reward",),
         remedies=(
             "make it an error to find it: np.seterr(all='raise')",
