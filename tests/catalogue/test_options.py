@@ -80,6 +80,9 @@ SPELLINGS = [
     ("env_id", "", "env_id"),
     ("adam_epsilon", "", None),
     ("vocab_size", "", None),
+    ("episode_length", "", None),  # rather the most steps of an episode than those of a rollout
+    ("epsilon_anneal_time", "", None),  # in steps: no share of the run
+    ("repeat_times", "", None),
     ("target", "", None),
     ("steps", "", None),
     ("", "", None),
