@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Iterable
 
 
 class WindowMean:
@@ -11,16 +12,16 @@ class WindowMean:
 
     Until the window of W episodes is full, n episodes with mean m sum to n m. After that a row
     gives the sum since the row W episodes earlier, if there is one. `fresh` is None for good once a
-    row is missing.
+    row is missing. Of an infinite window, all episodes so far, only the newest sum is held.
     """
 
-    def __init__(self, episodes: int) -> None:
+    def __init__(self, episodes: float) -> None:
         self.window = float(episodes)
         self.sums: deque[tuple[float, float]] | None = deque([(0.0, 0.0)])
 
     def copy(self) -> WindowMean:
         """An independent copy."""
-        other = WindowMean(int(self.window))
+        other = WindowMean(self.window)
         other.sums = None if self.sums is None else self.sums.copy()
         return other
 
@@ -37,8 +38,15 @@ class WindowMean:
             self.sums = None
             return None
         whole = sums[0][1] + mean * (total - start)
+        if self.window == math.inf and len(sums) > 1:
+            sums.pop()
         sums.append((total, whole))
         return (whole - before) / (total - count)
+
+    def fresh_rows(self, means: Iterable[float]) -> list[float]:
+        """What is new in each of the first rows, each of which holds one episode more."""
+        found = (self.fresh(mean, float(row)) for row, mean in enumerate(means, 1))
+        return [fresh for fresh in found if fresh is not None]
 
 
 PRINTED_DIGITS = 3

@@ -9,6 +9,7 @@ from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.reward.episode_blocks import MIN_BLOCK_ROWS, EpisodeBlocks, RewardPoint
 from ppo_top.rules.engine.reward.moving_means import EpisodeCount, WindowMean
 from ppo_top.rules.engine.reward.row_noise import MOVING_MEAN_NOISE, NOISE_LAGS, RowNoise, RowSpread
+from ppo_top.rules.engine.reward.window_search import WindowSearch
 
 FULL_ROW_EPISODES = 20
 """A first row with this many episodes is a mean by itself: rows are not put into blocks."""
@@ -42,6 +43,8 @@ class RewardPoints:
         self.low, self.high, self.last = math.inf, -math.inf, math.nan
         self.changes = 0
         self.window = WindowMean(sample.episodes) if sample.kind == "window" else None
+        self.search = WindowSearch() if sample.kind in ("", "window") else None
+        self.found_window = False
         self.held: list[tuple[float, int, float]] = []
         self.count = EpisodeCount(sample.episodes)
         self.row_noise = RowNoise(NOISE_LAGS if sample.kind == "" else NOISE_LAGS[:1])
@@ -66,6 +69,7 @@ class RewardPoints:
         other.row_blocks = self.row_blocks.copy() if self.row_blocks is not None else None
         other.window = self.window.copy() if self.window is not None else None
         other.row_noise, other.count = self.row_noise.copy(), self.count.copy()
+        other.search = self.search.copy() if self.search is not None else None
         other.held = self.held.copy()
         other.spread = self.spread.copy()
         return other
@@ -94,7 +98,8 @@ class RewardPoints:
 
     def may_be_in_blocks(self, rows: int) -> bool:
         """Whether rows are put into blocks, or may be within so many more."""
-        if self.blocks is not None or self.rows <= FEW_VALUES_AFTER[-1]:
+        searched = self.search is not None and not self.search.is_over
+        if self.blocks is not None or searched or self.rows <= FEW_VALUES_AFTER[-1]:
             return True
         return self.row_blocks is not None and self.noise_asked_at <= self.rows + rows
 
@@ -126,9 +131,10 @@ class RewardPoints:
             self.length = length
             if episodes != episodes:
                 episodes = steps / length
-        total = self.count.add(step, length, counted) if self.window is not None else None
+        total = self._total(step, length, counted) if self.window is not None else None
         self.step = step
         self.rows += 1
+        self.found_window = self._finds_window(value, length)
         self.changes += value != self.last
         self.same = self.same + 1 if value == self.last else 0
         self.last = value
@@ -256,9 +262,34 @@ class RewardPoints:
             self.blocks = EpisodeBlocks()
         return fresh
 
+    def _finds_window(self, value: float, length: float | None) -> bool:
+        """Whether rewards turn out to be moving means of this or of another window."""
+        if self.sample.kind == "window" and length is not None:
+            self.search = None  # the episodes of a window are counted by their lengths
+        return self.search is not None and self.search.add(value)
+
+    def _total(self, step: int, length: float | None, counted: float | None) -> float | None:
+        """The episodes so far, or rows where a mean over rows was found; None if not certain."""
+        rows = self.search is not None and self.search.window > 1
+        return self.rows + 1.0 if rows else self.count.add(step, length, counted)
+
     def put_into_blocks(self, history: History) -> bool:
-        """Whether rewards turn out to be single episodes, or little but noise."""
+        """Whether rewards turn out to be moving means, single episodes, or little but noise."""
+        if self.found_window and self.search is not None:
+            self._take_apart(self.search)
+            return True
         return self.blocks is None and (self._are_few(history) or self._are_noise())
+
+    def _take_apart(self, search: WindowSearch) -> None:
+        """Put what is new in each row so far into blocks."""
+        self.window, self.row_blocks = WindowMean(search.window), None
+        self.blocks = EpisodeBlocks(by_rows=True)
+        for fresh in self.window.fresh_rows(search.means):
+            self.blocks.add(fresh, 1.0)
+        while self.blocks.merge_pairs():
+            pass
+        self.noise = self.blocks.noise() if self.blocks.blocks else math.nan
+        self.rows_per_window = 1.0
 
     def _are_noise(self) -> bool:
         """Whether neighbouring rewards differ as much as all do."""
