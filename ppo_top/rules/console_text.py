@@ -55,7 +55,7 @@ _KILLED_FOR_MEMORY = r"oom[-_]kill|Out of memory: Killed process|Out Of Memory$"
 _SENTENCES = (
     ("ref-kl-negative:crit", r"KL divergence is starting to become negative: -?[\d.]+"),
     ("ratio-off:warn", r"The average ratio of batch \([\d.naif]+\) exceeds threshold [\d.]+"),
-    ("kl-early-stop:watch", r"Early stopping at step \d+ due to reaching max kl"),
+    ("kl-early-stop:info", r"Early stopping at step \d+ due to reaching max kl"),
     (
         "non-finite:crit",
         r"Expected parameter (?:logits|loc|probs|scale)\b.*to satisfy the constraint",

@@ -25,7 +25,7 @@ from ppo_top.rules.engine.block_screen import Asked, BlockScreen
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment
 from ppo_top.rules.engine.selected_rules import PlannedRule
-from ppo_top.rules.engine.terms import CRIT
+from ppo_top.rules.engine.terms import CRIT, WATCH
 from ppo_top.rules.run_findings import RunFindings
 from ppo_top.rules.selection import select_rules
 from ppo_top.settings.custom_rule import CustomRule
@@ -43,6 +43,9 @@ PART_ROWS = 16
 
 MAX_EVIDENCE_LINES = 5
 """Console lines that count towards a finding."""
+
+PRINTED_OFTEN = {"ratio-off": (3, 10, CRIT), "kl-early-stop": (5, 5, WATCH)}
+"""Lines of a rule that stand within so many rows of the newest, and how severe so many are."""
 
 SHORT_RUN_UPDATES = 5
 """A run that ended with fewer updates is too short for most rules to have k of n points."""
@@ -211,8 +214,10 @@ class Judge:
         severity = Severity[word.upper()] if word else CRIT
         rows = (*self._text_rows.get(rule_id, ()), mark.row)[-MAX_EVIDENCE_LINES:]
         self._text_rows[rule_id] = rows
-        if rule_id == "ratio-off" and len(rows) >= 3 and mark.row - rows[-3] <= 10:
-            severity = CRIT
+        if rule_id in PRINTED_OFTEN:
+            times, within, often = PRINTED_OFTEN[rule_id]
+            if len(rows) >= times and mark.row - rows[-times] <= within:
+                severity = often
         self._found.raise_to(index, Assessment(severity, math.nan, None, text), severity, mark)
         finding = self._found.open_of(index)
         if finding is not None:

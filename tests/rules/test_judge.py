@@ -458,6 +458,18 @@ def test_only_skipped_batches_are_worse_the_third_time() -> None:
     assert first_finding(judge.findings, "numpy-warning").severity == Severity.WATCH
 
 
+@pytest.mark.parametrize(("every", "severity"), [(1, Severity.WATCH), (6, Severity.INFO)])
+def test_a_kl_limit_may_end_an_update_now_and_then(every: int, severity: Severity) -> None:
+    """That is what it is for: nearly every update is another matter (SB3, Spinning Up)."""
+    judge = Judge(profile())
+    for row in draw_rows(CTRL_COLUMNS, 30):
+        if row.mark.row % every == 0:
+            line = "Early stopping at step 17 due to reaching max kl."
+            judge.add_text_evidence("kl-early-stop:info", line, row.mark)
+        judge.add_row(row)
+    assert first_finding(judge.findings, "kl-early-stop").severity == severity
+
+
 def test_a_warning_that_is_printed_again_lasts_from_then_on() -> None:
     """It is over twenty rows after the last time."""
     judge = Judge(profile())

@@ -16,7 +16,7 @@ from tests.support.drawn_runs import profile
 EVIDENCE_LINES = {
     "KL divergence is starting to become negative: -1.34 - this might be": "ref-kl-negative:crit",
     "The average ratio of batch (12.26) exceeds threshold 10.00. Skipping batch.": "ratio-off:warn",
-    "Early stopping at step 3 due to reaching max kl: 0.05": "kl-early-stop:watch",
+    "Early stopping at step 3 due to reaching max kl: 0.05": "kl-early-stop:info",
     "ValueError: Expected parameter logits (Tensor of shape (64, 2)) of distribution "
     "Categorical(logits: torch.Size([64, 2])) to satisfy the constraint IndependentConstraint(), "
     "but found invalid values: tensor([[nan, nan]])": "non-finite:crit",

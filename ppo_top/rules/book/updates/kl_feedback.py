@@ -82,7 +82,7 @@ RULES = (
     ),
     Rule(
         id="kl-early-stop",
-        title="KL early stopping on every update",
+        title="KL limit ends updates early",
         description="the KL limit ends updates before their last epoch",
         concepts=("n_updates",),
         related=("approx_kl",),

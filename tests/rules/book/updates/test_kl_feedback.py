@@ -29,7 +29,7 @@ class TestLearningRatePinned(RuleTests):
 
 
 class TestKlEarlyStop(RuleTests):
-    """KL early stopping on every update."""
+    """The KL limit ends updates early."""
 
     rule = "kl-early-stop"
     examples = (
