@@ -195,6 +195,7 @@ def test_an_unknown_symptom_changes_nothing() -> None:
         ("learning rate far above its default", {"lr": 0.0105}, {"lr": 0.0085}),
         ("learning rate far below its default", {"lr": 0.9e-6}, {"lr": 1.1e-6}),
         ("critic loss never above 10", {"value_loss": 9.8}, {"value_loss": 10.2}),
+        ("critic loss above 100,000", {"value_loss": 1.02e5}, {"value_loss": 0.98e5}),
         ("learning rate jumped", {"lr": lambda i: 1e-4 if i < 20 else 3.1e-4},
          {"lr": lambda i: 1e-4 if i < 20 else 2.9e-4}),
         ("learning rate cut", {"lr": lambda i: 3e-4 if i < 20 else 2.9e-6},

@@ -25,6 +25,7 @@ LIMITS: Mapping[str, float] = {
     "loss_fallen": 0.01,
     "loss_large": 1.0,  # of the squared return
     "loss_never_large": 10.0,
+    "loss_vast": 1e5,
     "actor_loss_grown": 10.0,  # times its start
     "reward_large": 300.0,
     "bonus": 10.0,  # steps' rewards
@@ -169,6 +170,12 @@ def loss_never_large(run: JudgedRun) -> bool | None:
     return None if loss is None or loss.count < 5 else loss.high < LIMITS["loss_never_large"]
 
 
+def loss_vast(run: JudgedRun) -> bool | None:
+    """The critic is off by hundreds, by its squared error."""
+    loss = critic_loss(run)
+    return None if loss is None or loss.count < 5 else loss.level > LIMITS["loss_vast"]
+
+
 def actor_loss_grown(run: JudgedRun) -> bool | None:
     """The actor's loss, an action value, is many times that of the start."""
     loss = run.histories.get("actor_loss")
@@ -273,6 +280,7 @@ CRITIC_FACTS: Mapping[str, Fact] = {
     "critic loss a hundredth of its start": loss_fallen,
     "critic loss beyond the squared returns": loss_large,
     "critic loss never above 10": loss_never_large,
+    "critic loss above 100,000": loss_vast,
     "rewards of hundreds a step": rewards_large,
     "actor loss ten times its start": actor_loss_grown,
     "entropy coefficient above its start": coefficient_rises,
