@@ -405,6 +405,9 @@ def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
         ("kl_coef", 40.0, "rlhf", "lower the KL penalty: kl_coef (40 at first"),
         ("gamma", 0.0, "rlhf", "raise gamma (0 now; TRL's default is 1)"),
         ("temperature", 5.0, "grpo", "lower temperature (5 now; TRL's default is 1), to 1.0"),
+        ("target_update_interval", 1e6, "value-based", "lower target_update_interval (1,0"),
+        ("buffer_size", 50.0, "value-based", "raise buffer_size (50 now"),
+        ("buffer_size", 50.0, "off-policy", "raise buffer_size (50 now"),
         (
             "exploration_final",
             1.0,

@@ -10,7 +10,7 @@ from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.advice.critic_symptoms import Fact
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import RuleLimits
-from ppo_top.rules.engine.terms import GRPO, LLM_FAMILIES, ON_POLICY, RLHF, VALUE_BASED
+from ppo_top.rules.engine.terms import GRPO, LLM_FAMILIES, OFF_POLICY, ON_POLICY, RLHF, VALUE_BASED
 
 SETTING_LIMITS: RuleLimits = {
     "vf_coef": 0.0,
@@ -21,9 +21,14 @@ SETTING_LIMITS: RuleLimits = {
     "kl_penalty": 5.0,
     "temperature": 3.0,
     "exploration": 0.5,
+    "target_update_interval": 0.5,
+    "buffer_size": 500.0,
     "explained": 0.2,
 }
-"""From where on a setting is out of range; what the critic explains shows that it is trained."""
+"""From where on a setting is out of range; what the critic explains shows that it is trained.
+
+The interval of the target network is a share of the run, in steps.
+"""
 
 
 ADAPTIVE_RATE = "adaptive-rate"
@@ -134,6 +139,25 @@ def exploration_kept(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     return OddSetting("final exploration rate", value, limits["exploration"], effect)
 
 
+def target_kept(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
+    """The target network is updated once in the run, or never."""
+    value, total = map(run.config_number, ("target_update_interval", "total_timesteps"))
+    if value is None or total is None or run.family != VALUE_BASED:
+        return None
+    limit = limits["target_update_interval"] * total
+    if not value > limit > 0.0:
+        return None
+    return OddSetting("interval of the target network", value, limit, "it is hardly ever updated")
+
+
+def buffer_small(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
+    """The replay buffer holds a few episodes at most."""
+    value, limit = run.config_number("buffer_size"), limits["buffer_size"]
+    if value is None or not 0.0 < value < limit or run.family not in (VALUE_BASED, OFF_POLICY):
+        return None
+    return OddSetting("size of the replay buffer", value, limit, "only the last steps are learned")
+
+
 ODD_SETTINGS: Mapping[str, FindSetting] = {
     "value coefficient 0 or below": value_coefficient,
     "entropy coefficient below 0": entropy_punished,
@@ -143,6 +167,8 @@ ODD_SETTINGS: Mapping[str, FindSetting] = {
     "KL penalty above 5": penalty_large,
     "temperature above 3": temperature_high,
     "final exploration rate above 0.5": exploration_kept,
+    "target network hardly ever updated": target_kept,
+    "replay buffer of less than 500 steps": buffer_small,
 }
 """What a reader calls it -> how it is found. The learning rate has facts and a rule of its own."""
 

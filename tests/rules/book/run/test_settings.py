@@ -42,6 +42,13 @@ class TestSettingExtreme(RuleTests):
             config={"temperature": 3.1}, differs_config={"temperature": 2.9}),
         Contrast("actions stay random", {}, {}, WATCH, 0, family="value-based",
             config={"exploration_final": 0.51}, differs_config={"exploration_final": 0.49}),
+        Contrast("the target network stays as it was", {}, {}, WATCH, 0, family="value-based",
+            config={"target_update_interval": 30_100, "total_timesteps": 60_000},
+            differs_config={"target_update_interval": 29_900, "total_timesteps": 60_000}),
+        Contrast("the replay buffer is small", {}, {}, WATCH, 0, family="off-policy",
+            config={"buffer_size": 499}, differs_config={"buffer_size": 501}),
+        Contrast("a learner without a replay buffer has none that is small", {}, {}, WATCH, 0,
+            family="value-based", config={"buffer_size": 50}, differs_config={"buffer_size": 0}),
         Contrast("nothing is learned with it", FLAT, {"reward_mean": rise}, WARN, WATCH,
             config={"ent_coef": 1.0, "total_timesteps": 60_000}),
     )
