@@ -43,6 +43,8 @@ _TRAINING_BAR_NAME = lazy_pattern(
     r"|\b(?:rl|a2c|a3c|ddpg|dqn|grpo|ppo|reinforce|sac|td3)\b",
     re.IGNORECASE,
 )
+_DATA_BAR_NAME = lazy_pattern(r"\b(?:dataset|split)s?\b", re.IGNORECASE)
+"""`Tokenizing train dataset`, `Generating train split`: they count examples."""
 _NAMED_VALUE = lazy_pattern(
     rf"(?:^|[,;|]? )(?P<name>[A-Za-z][\w -]{{0,40}}?(?: \([a-z]{{1,20}}\))?)"
     rf"(?:: {{0,2}}| ?= {{0,2}}| )(?P<value>{NUMBER_PATTERN})"
@@ -142,7 +144,10 @@ def _numbers(found: list[tuple[str, str]]) -> list[tuple[str, float]]:
 
 
 def _counts_training(bar: ProgressBar) -> bool:
-    return not bar.name or bool(_TRAINING_BAR_NAME.search(bar.name) or _values_before(bar))
+    if not bar.name:
+        return True
+    is_named = _TRAINING_BAR_NAME.search(bar.name) and not _DATA_BAR_NAME.search(bar.name)
+    return bool(is_named or _values_before(bar))
 
 
 def _may_be_lap(bar: ProgressBar) -> bool:

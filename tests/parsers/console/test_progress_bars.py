@@ -57,6 +57,17 @@ def test_bars_of_other_things_give_nothing() -> None:
     assert parse_every_way(ConsoleParser, data).points == {}
 
 
+def test_a_bar_of_a_data_set_is_not_the_training() -> None:
+    """As `datasets` draws them while TRL's DPO prepares; the trainer's own may be switched off."""
+    bars = "".join(
+        f"{what}: 100%|##########| 100/100 [00:00<00:00, 1730.05 examples/s]\n"
+        for what in ("Extracting prompt in train dataset", "Generating train split")
+    )
+    records = [f"{{'loss': 0.5663, 'grad_norm': 0.38, 'epoch': {n * 0.16}}}\n" for n in (1, 2, 3)]
+    read = parse_every_way(ConsoleParser, (bars + "".join(records)).encode())
+    assert (read.steps("loss"), read.config) == ([1, 2, 3], {})
+
+
 def test_a_bar_of_an_epoch_tells_the_step_and_not_the_length_of_the_training() -> None:
     """Tianshou 2 draws one for each epoch; its test lines stand at the last step of training."""
     bar = "Epoch #{}: {}%|###| {}/2000 [00:01<00:01, 507.0it/s, env_step={}, n_ep=4, rew={}]\r"
