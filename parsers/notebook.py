@@ -130,9 +130,12 @@ class NotebookStore:
         needed = _rows_needed(training)
         if training.table:
             batch = printed.as_one()
-            points = batch.points if batch.counts_updates else []
+            points, are_counted = batch.points, batch.counts_updates
             done = _add_table(batch, training.table)
-            _place_printed(batch, points, done)
+            if are_counted:
+                _place_printed(batch, points, done)
+            else:
+                _add_stated(batch, points, done)
             found = [batch]
         else:
             parts = _by_training(printed)
@@ -287,6 +290,18 @@ def _place_printed(batch: Batch, printed: list[Points], done: int) -> None:
                 batch.points.append(Points(each.tag, rows, each.times, each.values))
             elif len(each) == done == each.steps[-1]:
                 batch.points.append(each)
+
+
+def _add_stated(batch: Batch, printed: list[Points], done: int) -> None:
+    """Add what the table lacks of records whose steps are those of the bar: they end where it does.
+
+    The next one would come after it: `[step 195] reward=0.4` and `[step 200] reward=0.5` of 200.
+    """
+    shown = {each.tag for each in batch.points}
+    for each in printed:
+        before, last = [0, 0, *sorted({*each.steps})][-2:]
+        if each.tag not in shown and 0 < before < last <= done < 2 * last - before:
+            batch.points.append(each)
 
 
 def _text(value: object) -> str:

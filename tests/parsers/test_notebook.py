@@ -341,6 +341,27 @@ def test_rewards_printed_in_each_step_beside_a_table(
     assert (only.steps("loss"), only.steps("mean_reward")) == ([4, 8, 12], list(found))
 
 
+@pytest.mark.parametrize(("last", "found"), [(200, [50, 100, 150, 200]), (300, []), (100, [])])
+def test_records_that_say_their_step_beside_a_table(
+    tmp_path: Path, last: int, found: Sequence[int]
+) -> None:
+    """`print(f"[log][step {step}] loss={loss:.4f} reward={reward:.3f}")` of a trainer's callback.
+
+    Those that go beyond the trainer's bar, or end long before it, count something else.
+    """
+    path = tmp_path / "callback.ipynb"
+    rows = "".join(f"<tr><td>{step}</td><td>0.1</td></tr>" for step in (100, 200))
+    page = f"<table><tr><th>Step</th><th>Training Loss</th></tr>{rows}</table>"
+    page = f"<progress value='200' max='200'>{page}"
+    shown = {"output_type": "display_data", "data": {"text/html": page}}
+    steps = [last * n // 4 for n in (1, 2, 3, 4, 4)]
+    records = (f"[log][step {step}] loss=0.2000 reward=0.{step} kl=0.0027\n" for step in steps)
+    path.write_bytes(notebook([shown, printed("".join(records))]))
+    (only,) = read_all(store_of(path)).values()
+    assert only.steps("loss") == [100, 200]
+    assert sorted({*only.steps("reward")}) == found
+
+
 SB3_TABLE = """\
 ----------------------------
 | rollout/        |        |
