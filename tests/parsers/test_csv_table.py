@@ -419,6 +419,7 @@ def test_a_column_of_rewards_needs_no_step(name: str, header: str, is_log: bool)
         ("% time spent exploring,episodes,mean 100 episode reward,steps", "98,100,10.3,1219", 1219),
         ("volume,episode,global_episode,total_reward", "200,3,18,1.5", 18),
         ("episode,reward,steps", "12,1.5,640", 12),
+        ("update,frames,FPS,rreturn_mean", "2,4096,1993.5,0.5", 4096),  # torch-ac's
         ("eval_step,mean_reward,feasible,key", '5000,11.5,False,"[0, -17.5]"', 5000),
     ],
 )

@@ -88,6 +88,8 @@ def find_step_key(names: Sequence[str]) -> str | None:
     """The name that holds the step, or None."""
     if {"steps", "episodes"} <= set(names):  # running counts of the old baselines and of PFRL
         return "steps"
+    if {"update", "frames"} <= set(names):  # of torch-ac: those of one episode have its number
+        return "frames"
     ends = {metric_names.normalise(name.rpartition("/")[2]): name for name in reversed(names)}
     exact = {name: name for name in names}
     for name in names:  # Tonic's, as well
