@@ -326,6 +326,14 @@ def test_a_list_may_say_after_which_episodes_was_evaluated() -> None:
     assert found.steps("eval_rewards") == [1, 2, 3]
 
 
+def test_a_group_of_lists_may_say_its_episodes_and_its_updates() -> None:
+    """Those that count as the rewards do are its steps."""
+    metrics = {"update": [1, 2, 3, 4], "episode": [5, 9, 13, 20], "approx_kl": [0.1, 0.2, 0.3, 0.4]}
+    found = read({"rewards": [1.0] * 20, "metrics": metrics})
+    assert found.steps("metrics/approx_kl") == [5, 9, 13, 20]
+    assert found.steps("rewards") == [*range(1, 21)]
+
+
 @given(episodes=st.integers(2, 40), others=st.integers(2, 400))
 def test_lists_of_other_lengths_are_spread_over_the_run(episodes: int, others: int) -> None:
     """Losses of every gradient step beside rewards of every episode: both reach the run's end."""

@@ -262,24 +262,29 @@ def _curves(
     was filled at another pace over the same run: it is spread over it, or has steps of its own.
     """
     long = {tag: curve for tag, curve in lists.items() if len(curve) >= FEWEST_NUMBERS}
-    is_stated = any(tag + _STEPS_BESIDE in lists for tag in lists) or _stated_steps(lists, 1)
+    is_stated = any(tag + _STEPS_BESIDE in lists for tag in lists) or any(_counts_of(lists, 1))
     if not long and any(map(metric_names.is_metric, lists)) and is_stated:
         long = dict(lists)  # of a run that has just begun
     if not long:
         return [], False
     rewards = [tag for tag in long if metric_names.is_reward(tag)]
     length = max(len(long[tag]) for tag in rewards or long)
-    said = {size: _stated_steps(long, size) for size in {*map(len, long.values())}}
-    stated = None if scale else said[length]
+    counts = {size: [*_counts_of(long, size)] for size in {*map(len, long.values())}}
+    stated = None if scale else next(iter(counts[length]), None)
     steps = stated[1] if stated else scale or range(1, length + 1)
-    axes = {tag for tag, _ in filter(None, said.values())} | {*filter(is_stepped, long)}
+    said = {
+        size: next((each for each in found if _count_alike(each[1], steps)), found[0])
+        for size, found in counts.items()
+        if found
+    }
+    axes = {tag for tag, _ in said.values()} | {*filter(is_stepped, long)}
     beside = {tag: beside for tag in long if (beside := _steps_beside(long, tag))}
     axes |= {tag for tag in long if beside and tag.endswith(_STEPS_BESIDE)}
     curves = []
     kept = {stated[0]} if stated and metric_names.numbers_steps(stated[0]) else set()
     for tag in (each for each in long if each not in axes - kept):
         values = array("d", long[tag])
-        own = said[len(values)]
+        own = said.get(len(values))
         is_own = own and _count_alike(own[1], steps)
         known = beside.get(tag) or (own[1] if own and is_own else None)
         at = array("q", known or _spread(steps, len(values)))
@@ -306,10 +311,10 @@ def _count_alike(own: Sequence[int], steps: Sequence[int]) -> bool:
     return least * steps[-1] <= own[-1] <= most * steps[-1]
 
 
-def _stated_steps(
+def _counts_of(
     lists: Mapping[str, Sequence[float]], length: int
-) -> tuple[str, list[int]] | None:
-    """The list that says the steps of those of its length, and its steps."""
+) -> Iterator[tuple[str, list[int]]]:
+    """The lists that may say the steps of those of their length, the best first, and the steps."""
     of_length = [tag for tag in lists if len(lists[tag]) == length]
     axes = {tag: metric_names.step_axis(tag.rpartition("/")[2]) for tag in of_length}
     tags = [tag for axis in metric_names.STEP_AXES for tag in of_length if axes[tag] == axis]
@@ -318,8 +323,7 @@ def _stated_steps(
         known = [step for each in lists.get(tag or "", ()) if (step := as_step(each)) is not None]
         rises = known == sorted(known) and (tag not in loose or len({*known}) == length)
         if tag and len(known) == length and rises:
-            return tag, known
-    return None
+            yield tag, known
 
 
 def _ends_in_steps(tag: str) -> bool:
