@@ -113,7 +113,7 @@ class OpenCounts:
 
     def are_open(self, found: Mapping[str, Meaning]) -> bool:
         """Whether only values show what a count is of."""
-        others = ("episode", "critic_loss", *_FRACTIONS)
+        others = ("episode", "ep_len", "critic_loss", *_FRACTIONS)
         counts = self._open_steps(found) or self._timesteps(found)
         return bool(counts or any(_guessed(found, name) for name in others))
 
@@ -124,12 +124,18 @@ class OpenCounts:
 
     def _impossible(self, found: Mapping[str, Meaning]) -> list[str]:
         """`TD Error`s of either sign, as a loss has none below 0; a `clip_ratio` that is a setting,
-        and an `e` that is no epsilon: no fraction is above 1.
+        and an `e` that is no epsilon: no fraction is above 1; a `len` that is a bonus: no episode
+        takes half a step, and before the first one is over loops print 0.
         """
         errors = [tag for tag in _guessed(found, "critic_loss") if "error" in tag.lower()]
         signed = [tag for tag in errors if any(value < 0.0 for value in self._first_values(tag))]
         fractions = [
             (tag, found[tag].scale) for name in _FRACTIONS for tag in _guessed(found, name)
+        ]
+        signed += [
+            tag
+            for tag in _guessed(found, "ep_len")
+            if any(value < 1.0 and value != 0.0 for value in self._first_values(tag))
         ]
         return signed + [
             tag

@@ -71,6 +71,18 @@ def test_steps_beside_episodes(
     assert meanings(tmp_path, capsys)[name] == concept
 
 
+@pytest.mark.parametrize(
+    ("lengths", "concept"), [([0, 9, 12.5, 14], "ep_len"), ([0, 0.571, 0.8, 0.133], None)]
+)
+def test_a_length_below_one_step_is_none(
+    lengths: list[float], concept: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`len={length_bonus:+.3f}`, a part of a reward; 0 stands before the first episode is over."""
+    rows = [f"{i},{20 + i},{length}" for i, length in enumerate(lengths * 3, 1)]
+    write_table(tmp_path / "train.csv", "update,reward,len", rows)
+    assert meanings(tmp_path, capsys)["len"] == concept
+
+
 @pytest.mark.parametrize("length", ["EpisodeAveLength", "MaxKL"])
 def test_steps_and_episodes_of_a_batch(
     length: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
