@@ -32,9 +32,11 @@ MAX_PAIRS_LINE_CHARS = 8192
 
 _FIELD_SEPARATOR = lazy_pattern(
     r"([\s|│;,](?:(?<=[|│\t;])\s*+|(?<=,)\s++"
-    r"|(?<=[^\S\t])(?:[^\S\t]*+[|│\t;]\s*+|\s*+[-–—]\s++|\s*+/\s++(?=[A-Za-z]))))"
+    r"|(?<=[^\S\t])(?:[^\S\t]*+[|│\t;]\s*+|\s*+[-–—]\s++|\s*+/\s++(?=[A-Za-z]))"
+    r"|(?<=\d\s)and (?=(?:[a-z]{1,12} ){0,2}(?:reward|return|score)s?[ :=])))"
 )
-"""A bar, tab or semicolon; a comma and blanks; a dash, or a slash before a name, between blanks.
+"""A bar, tab or semicolon; a comma and blanks; a dash, or a slash before a name, between blanks;
+the `and` of `frame 763, game 1 and reward -21.0`.
 
 It begins with one of all first characters: the search skips what cannot begin it.
 """

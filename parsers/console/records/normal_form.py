@@ -135,7 +135,7 @@ _WINDOW_WORDS = tuple(
     for spell in (str, str.capitalize, str.upper)
 )
 _WINDOW = lazy_pattern(
-    r"(?i)(?:(?<=reward|return|length)|(?<=rewards|returns)|(?<=score)|(?<=scores))"
+    r"(?i)(?:(?<=reward|return|length)|(?<=rewards|returns|average)|(?<=score)|(?<=scores))"
     r" (?:(?:over|of|in|for) (?:the )?"
     r"((?:last |past |previous )?\d{1,7} \w{1,12}|(?:last|past|previous) \d{1,7})"
     r"|((?:last|past|previous) \d{1,7} \w{1,12}))(?=\s?[:=]| (?:at|after) )"

@@ -148,6 +148,11 @@ def read(form: str, rows: int = 8) -> ParserOutput:
         ("-----Total steps: {step}-----\nTotalScore: {n}.50 +- 1.20", "TotalScore"),
         ("episode {step} ended. Score {n}.500000", "Score"),
         ("----- Iteration {step} -----\naverage return {n}.5\naverage kl  0.01", "average return"),
+        ("game {step}, replay memory size= 4000 and reward {n}.5", "reward"),
+        (
+            "Episode: {step}/400, Score: 3.0\nAverage of last 100 episodes: {n}.5",
+            "Average (last_100_episodes)",
+        ),
     ],
 )
 def test_the_step_is_where_the_line_says_it(form: str, tag: str) -> None:
