@@ -31,8 +31,12 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 
 _COUNT_OF_BLOCK = lazy_pattern("(?i)num_?(?:time)?steps$")
 _TABLE_BORDERS = ("|", "│")
-_STATES_STEPS = "Using LocalLogger is deprecated"
-"""Of verl, which prints `step:1 - ...`, after what a reward function prints of each sample."""
+_STATES_STEPS = ("Using LocalLogger is deprecated", "Wrapping the env ")
+"""Of verl, which prints `step:1 - ...`, after what a reward function prints of each sample, and of
+SB3, whose first table comes after the episodes that a callback prints."""
+_SB3_START = lazy_pattern(r"Using \w{3,5} device$")
+_SB3_FOLDER = "Logging to "
+"""What SB3 prints below that line if it is given an environment that needs no wrapping."""
 
 
 class ProcessStream(ProcessSteps):
@@ -55,6 +59,7 @@ class ProcessStream(ProcessSteps):
         self._run_summary = WandbSummary()
         self._in_block = False
         """Inside a block of single pairs."""
+        self._may_be_sb3 = False
         self._headings = headings.WordedHeadings()
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
@@ -75,13 +80,21 @@ class ProcessStream(ProcessSteps):
         elif self._in_block:
             self._in_block = not found or (":" in text and not found.is_heading)
         found = self._read_below_heading(text, found)
+        if found is None or not found.values:
+            self._read_start(text)
         if found is None:
-            if text.startswith(_STATES_STEPS):
-                self._stated.expect_step()
             self._evaluation.read_text(text)
             return self._settings.read_other(text, has_records=has_begun)
         found = self._evaluation.read_record(found, self.step, self.axis)
         return self._settings.separate(found, text, has_records=has_begun)
+
+    def _read_start(self, text: str) -> None:
+        """Learn from what a trainer prints at its start that a step will be said."""
+        is_sb3 = self._may_be_sb3 and text.startswith(_SB3_FOLDER)
+        if is_sb3 or text.startswith(_STATES_STEPS):
+            self._stated.expect_step()
+        is_start = text.startswith("Using ") and _SB3_START.match(text) is not None
+        self._may_be_sb3 = self._may_be_sb3 or is_start
 
     def _parse_pairs(self, text: str) -> ConsoleRecord | None:
         """The record of names and numbers.

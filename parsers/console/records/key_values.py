@@ -40,6 +40,8 @@ the `and` of `frame 763, game 1 and reward -21.0`.
 
 It begins with one of all first characters: the search skips what cannot begin it.
 """
+_TUPLE_OF_WORDS = lazy_pattern(r"\('[^'()]{0,60}'(?:, ?'?[^'(),]{0,60}'?){0,8},?\)")
+"""`Cause: ('spleen', 0.8)`: its commas part no fields."""
 _DURATION = lazy_pattern(r"\s*+(?:\d++[dhm]\s?+){0,3}(?:\d++(?:\.\d++)?s)?\s*+")
 """A field of how long it took, without a name: `8.15s`, `2m 31s`."""
 _LEADING_NUMBER = lazy_pattern(
@@ -180,7 +182,7 @@ def _parse_fields(text: str) -> tuple[list[str], list[list[Pair]]]:
     fields: list[str] = []
     readable: list[list[Pair]] = []
     before: list[Pair] | None = None
-    parts = _FIELD_SEPARATOR.split(text)
+    parts = _FIELD_SEPARATOR.split(_TUPLE_OF_WORDS.sub("()", text) if "('" in text else text)
     for separator, field in zip(["", *parts[1::2]], parts[::2], strict=True):
         if skip_separators(field, 0) >= len(field) or _DURATION.fullmatch(field):
             continue

@@ -26,7 +26,7 @@ _EVALUATION_WORDS = frozenset({"eval", "evaluation", "test", "testing", "val", "
 
 
 class OpeningRecords:
-    """Gives the first records the first step if that is 0, or less than their number.
+    """Gives the first records the first step if that is 0, or less than their number, or expected.
 
     Else they are counted, as they are where more of them come before any step.
     """
@@ -84,7 +84,7 @@ class OpeningRecords:
             if is_above and _may_stand_above(self._tags):
                 self._heading = found
                 return ()
-            is_first = found.step == 0 or found.step < self._rounds
+            is_first = self._is_expected or found.step == 0 or found.step < self._rounds
             ready = self.release()
             if is_first:
                 ready = [each._replace(step=found.step, axis=found.axis) for each in ready]

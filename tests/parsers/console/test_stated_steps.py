@@ -791,6 +791,18 @@ def test_any_number_of_samples_may_be_shown_where_a_step_will_be_said() -> None:
     assert unsaid.steps("Format score") == list(range(1, 301))
 
 
+@pytest.mark.parametrize("said", ["Wrapping the env with a `Monitor` wrapper", "Logging to ./tb/1"])
+def test_episodes_that_a_callback_prints_before_the_first_table_are_those_of_it(said: str) -> None:
+    """SB3 says at its start what it wraps or where it logs, and then each rollout's table."""
+    start = f"Using cpu device\n{said}\n"
+    table = "-" * 30 + "\n| time/              |      |\n|    total_timesteps | {} |\n" + "-" * 30
+    episodes = "Episode Reward: -19.5 | Episode Length: 21 | Cause: ('fall', 0.8, 2)\n" * 37
+    text = start + "".join(f"{episodes}{table.format(n)}\n" for n in (1024, 2048))
+    found = parse_every_way(ConsoleParser, text.encode())
+    assert found.steps("Episode Reward") == [1024] * 74
+    assert found.steps("time/total_timesteps") == [1024, 2048]
+
+
 def test_records_before_a_small_first_step_are_no_steps_after_it() -> None:
     """Five records, and then the first episode: it comes after them, and nothing began anew."""
     rows = "warm-up reward: 0.5\n" * 5
