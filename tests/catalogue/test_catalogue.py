@@ -318,6 +318,8 @@ GUESSES = [
     ("client_reward_std", None),
     ("Env_1_Reward", "reward_mean"),
     ("dqn_rewards", "reward_mean"),
+    ("boltzmann_reward", "reward_mean"),
+    ("epsilon_greedy_returns", "reward_mean"),
     ("ql_rewards", "reward_mean"),
     ("Q-Learning Avg Reward", "reward_mean"),
     ("ppo_reward_std", None),
