@@ -438,6 +438,19 @@ def test_a_cell_that_shows_what_was_trained_is_no_training(tmp_path: Path) -> No
     assert list(read_all(store_of(path))) == ["shown-cell-1"]
 
 
+def test_an_evaluation_comes_after_the_training(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Episodes of random play in a cell above it are none of it."""
+    played = printed("".join(f"Episode:{n} Score:-{80 + n}\n" for n in range(1, 9)))
+    trained = printed("".join(f"step {100 * n} reward: {n}.5 loss: 0.5\n" for n in range(1, 9)))
+    before, after = tmp_path / "before.ipynb", tmp_path / "after.ipynb"
+    before.write_bytes(notebook([played], [trained]))
+    after.write_bytes(notebook([trained], [played]))
+    assert sorted(check_json(capsys, str(before))[1]) == ["before-cell-1", "before-cell-2"]
+    assert sorted(check_json(capsys, str(after))[1]) == ["after-cell-1"]
+
+
 def test_results_that_are_printed_once_are_no_training(tmp_path: Path) -> None:
     """One accuracy is a result; so are two."""
     path = tmp_path / "few.ipynb"

@@ -39,6 +39,8 @@ OF_AN_UPDATE = lazy_pattern(
     r".*(?:loss|(?<![a-z])kl(?![a-z])|entropy|advantage|(?<![a-z])grad)"
 )
 """A tag of what only a training logs: an evaluation of its model tells rewards and shares."""
+_CELL = lazy_pattern(r"-cell-(\d+)(?:-(\d+))?$")
+"""How the trainings of a notebook are called."""
 START_TOLERANCE_S = 1800.0
 """Logs of one training have their first points within this time of each other (seconds)."""
 ZONE_TOLERANCE_S = 14.5 * 3600
@@ -180,9 +182,18 @@ class LogUnit:
             )
         if kind == EVENTS and not self.processes & other.processes:
             return True
-        if kind == NOTEBOOK and self.updates_a_model and other.updates_a_model:
+        if kind == NOTEBOOK and self.heads and other.heads and self._later(other).updates_a_model:
             return True
         return kind == TRACKER or bool(self.heads.keys() & other.heads.keys())
+
+    def _later(self, other: LogUnit) -> LogUnit:
+        """The training of the later cell: an evaluation comes after what it evaluates."""
+
+        def place(unit: LogUnit) -> tuple[int, ...]:
+            cell = _CELL.search(unit.home)
+            return tuple(int(number or 0) for number in cell.groups()) if cell else ()
+
+        return max(other, self, key=place)
 
     @property
     def stream_name(self) -> str:
