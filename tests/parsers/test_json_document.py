@@ -326,6 +326,15 @@ def test_a_list_may_say_after_which_episodes_was_evaluated() -> None:
     assert found.steps("eval_rewards") == [1, 2, 3]
 
 
+def test_the_episodes_of_one_evaluation_are_no_course() -> None:
+    """Its group says how many they are; those of an evaluation now and then are spread."""
+    last = {"episodes": 4, "rewards": [9.5, 8.5, 9.0, 9.5], "mean_reward": 9.125}
+    found = read({"rewards": [1.0] * 20, "evaluation": last})
+    assert found.steps("evaluation/rewards") == [20, 20, 20, 20]
+    found = read({"rewards": [1.0] * 20, "evaluation": {"rewards": [9.5, 8.5, 9.0, 9.5]}})
+    assert found.steps("evaluation/rewards") == [5, 10, 15, 20]
+
+
 def test_a_group_of_lists_may_say_its_episodes_and_its_updates() -> None:
     """Those that count as the rewards do are its steps."""
     metrics = {"update": [1, 2, 3, 4], "episode": [5, 9, 13, 20], "approx_kl": [0.1, 0.2, 0.3, 0.4]}

@@ -6,13 +6,13 @@ rewards of every episode, rows of every update, evaluations, pairs of a step and
 
 from __future__ import annotations
 
-import re
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from ppo_top.model import UNKNOWN_TIME, Batch, ConfigValue, Points, Problem
 from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.documents.final_evaluations import EVALUATION, placed_at_the_end
 from ppo_top.parsers.shared.documents.json_rows import (
     JsonRow,
     in_rows,
@@ -46,7 +46,6 @@ from ppo_top.parsers.shared.text.number_text import as_step
 _SETTINGS_KEYS = ("config", "args", "params", "hparams", "hyperparameters", "settings")
 FEWEST_NUMBERS = 2
 """Of a list that may be a curve."""
-_EVALUATION = re.compile(r"(?:^|_)(?:eval(?:uations?|s)?|test|val(?:id(?:ation)?)?)(?:_|$)", re.I)
 _SAME_COUNT = (0.5, 1.1)
 """Between these shares of a run's last step ends a list of steps that counts as the run does."""
 
@@ -63,6 +62,7 @@ def read_document(document: object) -> Batch:
     lists = lists_of(document)
     tables = _tables_of(document)
     points, counts = _table_points(tables, lists) if tables else _curves(lists)
+    points = [*placed_at_the_end(points, document)] if isinstance(document, dict) else points
     problems = [] if points else [Problem(0, "no rows and no lists of numbers")]
     return Batch(points, _settings(document), problems=problems, counts_updates=counts)
 
@@ -100,10 +100,10 @@ def _stepped_rows(name: str, value: Sequence[object]) -> list[JsonRow]:
 def _row_of(table: str, row: Mapping[str, object]) -> JsonRow:
     """A row's values under flat names, which say so if the table holds evaluations."""
     values = dict(flatten(row))
-    if not _EVALUATION.search(table):
+    if not EVALUATION.search(table):
         return values
     return {
-        tag if is_axis(tag) or _EVALUATION.search(tag) else f"eval/{tag}": value
+        tag if is_axis(tag) or EVALUATION.search(tag) else f"eval/{tag}": value
         for tag, value in values.items()
     }
 
