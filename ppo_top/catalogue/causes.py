@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 from ppo_top.model.named_tuple import NamedTuple
 
 ANY_CASE = "-"
@@ -89,7 +89,7 @@ def known_causes() -> Causes:
     sentences: dict[str, str] = {}
     harmless: dict[str, CauseText] = {}
     witnesses: dict[str, frozenset[str]] = {}
-    for first, *cells in _rows("causes"):
+    for first, *cells in shared_table("causes"):
         if first == "!proof":
             proofs[cells[0]] = cells[1]
         elif first == "!veto":
@@ -123,7 +123,7 @@ def cause_counts() -> CauseCounts:
     Before them the reports on each cause, in all and in each family. The second column says of what
     the line counts.
     """
-    (_, _, *causes), *lines = _rows("cause_counts")
+    (_, _, *causes), *lines = shared_table("cause_counts")
     reports: dict[str, dict[str, int]] = {}
     symptoms: dict[str, dict[str, SymptomCounts]] = {CONTROL_PART: {}, TEXT_PART: {}}
     for name, part, *cells in lines:
@@ -137,8 +137,3 @@ def cause_counts() -> CauseCounts:
         )
     of_all = reports.pop(ALL_FAMILIES)
     return CauseCounts(of_all, reports, symptoms[CONTROL_PART], symptoms[TEXT_PART])
-
-
-def _rows(table: str) -> list[list[str]]:
-    text = (TABLES_FOLDER / f"{table}.tsv").read_text(encoding="utf-8")
-    return [cells for _, cells in table_rows(text)]

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import PurePath
 
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 from ppo_top.model.named_tuple import NamedTuple
 
 STEP = "step"
@@ -48,8 +48,7 @@ def any_checkpoint_name() -> str:
 
 @cache
 def _all_names() -> dict[str, CheckpointName]:
-    text = (TABLES_FOLDER / "checkpoints.tsv").read_text(encoding="utf-8")
-    return {cells[0]: _checkpoint_name(*cells[1:5]) for _, cells in table_rows(text)}
+    return {cells[0]: _checkpoint_name(*cells[1:5]) for cells in shared_table("checkpoints")}
 
 
 def _checkpoint_name(name: str, counts: str, logs: str, folders: str) -> CheckpointName:

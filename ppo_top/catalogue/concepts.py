@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 from ppo_top.model.named_tuple import NamedTuple
 
 LABEL_WIDTH = 18
@@ -67,7 +67,7 @@ class Concept(NamedTuple):
 @cache
 def concepts() -> dict[str, Concept]:
     """All metrics by name, in order; those with a parameter are spelt with `{f}`."""
-    lines = table_rows((TABLES_FOLDER / "concepts.tsv").read_text(encoding="utf-8"))
+    lines = enumerate(shared_table("concepts"))
     found = (Concept._make((*[*cells, ""][:8], order)) for order, cells in lines)
     return {each.name: each for each in found}
 

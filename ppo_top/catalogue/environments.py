@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 from ppo_top.model.named_tuple import NamedTuple
 
 _VERSION = re.compile(r"-v\d+$")
@@ -21,10 +21,9 @@ class KnownEnvironment(NamedTuple):
 
 @cache
 def _environments() -> dict[str, KnownEnvironment]:
-    text = (TABLES_FOLDER / "environments.tsv").read_text(encoding="utf-8")
     return {
         name: KnownEnvironment(name, float(solved), float(most[0]) if most else None)
-        for _, (name, solved, *most) in table_rows(text)
+        for name, solved, *most in shared_table("environments")
     }
 
 

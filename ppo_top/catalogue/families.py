@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, lru_cache
 
 from ppo_top.catalogue.concepts import concept_stem
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows, trainer_tables
+from ppo_top.catalogue.table import shared_table, trainer_tables
 from ppo_top.model.named_tuple import NamedTuple
 
 ON_POLICY, VALUE_BASED, OFF_POLICY = "on-policy", "value-based", "off-policy"
@@ -34,10 +34,9 @@ class Algorithm(NamedTuple):
 @cache
 def algorithms() -> dict[str, Algorithm]:
     """The known algorithms by name."""
-    lines = (cells for _, cells in _table("algorithms"))
     return {
         name: Algorithm(name, family, frozenset("".join(facts).split()))
-        for name, family, *facts in lines
+        for name, family, *facts in shared_table("algorithms")
     }
 
 
@@ -78,8 +77,4 @@ def why_missing(concept: str, trainer: str) -> str:
 
 @cache
 def _metric_lines() -> list[tuple[str, tuple[str, ...]]]:
-    return [(cells[0], tuple(cells[1].split(" & "))) for _, cells in _table("families")]
-
-
-def _table(name: str) -> Iterable[tuple[int, list[str]]]:
-    return table_rows((TABLES_FOLDER / f"{name}.tsv").read_text(encoding="utf-8"))
+    return [(cells[0], tuple(cells[1].split(" & "))) for cells in shared_table("families")]

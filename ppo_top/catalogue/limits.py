@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 
 EVERY_RULE = "*"
 """Stands for all rules that have a threshold of a name."""
@@ -20,9 +20,8 @@ def limit_meanings(rule: str) -> Mapping[str, str]:
 @cache
 def _meanings() -> dict[str, dict[str, str]]:
     """The table: rule -> name -> meaning."""
-    text = (TABLES_FOLDER / "limits.tsv").read_text(encoding="utf-8")
     found: dict[str, dict[str, str]] = {}
-    for _, (rules, name, meaning) in table_rows(text):
+    for rules, name, meaning in shared_table("limits"):
         for rule in rules.split("|"):
             found.setdefault(rule, {})[name] = meaning
     return found

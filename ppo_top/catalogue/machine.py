@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 from ppo_top.model.named_tuple import NamedTuple
 
 LIVE_PREFIX = "live."
@@ -28,6 +28,7 @@ def machine_tag(tag: str) -> MachineTag | None:
 
 @cache
 def _patterns() -> list[tuple[re.Pattern[str], MachineTag]]:
-    text = (TABLES_FOLDER / "machine.tsv").read_text(encoding="utf-8")
-    lines = [MachineTag(cells[0], cells[1], float(cells[2])) for _, cells in table_rows(text)]
+    lines = [
+        MachineTag(tag, name, float(scale)) for tag, name, scale, *_ in shared_table("machine")
+    ]
     return [(re.compile(re.escape(each.tag).replace(r"\*", r"\d+")), each) for each in lines]

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from ppo_top.catalogue.families import GRPO, ON_POLICY, RLHF
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows, trainer_tables
+from ppo_top.catalogue.table import shared_table, trainer_tables
 from ppo_top.catalogue.trainers import Trainer
 from ppo_top.model import Axis, ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
@@ -64,8 +64,7 @@ def option_families() -> Mapping[str, frozenset[str]]:
 
 @cache
 def _rows() -> tuple[list[str], ...]:
-    text = (TABLES_FOLDER / "hyperparameters.tsv").read_text(encoding="utf-8")
-    return tuple(cells for _, cells in table_rows(text))
+    return tuple(shared_table("hyperparameters"))
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 MAX_NAME_CHARS = 400
@@ -29,8 +29,7 @@ def printed_run(line: str) -> str:
 @cache
 def _kinds() -> dict[str, str]:
     """The words before it -> what follows."""
-    text = (TABLES_FOLDER / "printed_runs.tsv").read_text(encoding="utf-8")
-    return {words: kind for _, (words, kind, _) in table_rows(text)}
+    return {words: kind for words, kind, _ in shared_table("printed_runs")}
 
 
 @cache

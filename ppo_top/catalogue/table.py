@@ -95,7 +95,6 @@ class TagTable:
         self.families: list[tuple[str, tuple[str, ...]]] = []
         self.facts: dict[str, str] = {}
         self.missing: dict[str, str] = {}
-        self._patterns: list[tuple[re.Pattern[str], TagEntry]] | None = None
 
     @cached_property
     def entries(self) -> dict[str, TagEntry]:
@@ -127,20 +126,19 @@ class TagTable:
         entry = self.entries.get(plain) or self.entries.get(self.flat_tags.get(plain, ""))
         if entry is not None:
             return entry, ""
-        for pattern, entry in self.patterns():
+        for pattern, entry in self._patterns:
             match = pattern.fullmatch(plain)
             if match:
                 return entry, match[1]
         inherited = trainer_tables().get(self.like)
         return inherited.find_entry(tag) if inherited else None
 
-    def patterns(self) -> list[tuple[re.Pattern[str], TagEntry]]:
+    @cached_property
+    def _patterns(self) -> list[tuple[re.Pattern[str], TagEntry]]:
         """The lines with a parameter, most specific first."""
-        if self._patterns is None:
-            lines = [each for each in self.entries.values() if "{f}" in each.tag or "*" in each.tag]
-            lines.sort(key=lambda entry: -len(entry.tag))
-            self._patterns = [(_pattern(entry.tag), entry) for entry in lines]
-        return self._patterns
+        lines = [each for each in self.entries.values() if "{f}" in each.tag or "*" in each.tag]
+        lines.sort(key=lambda entry: -len(entry.tag))
+        return [(_pattern(entry.tag), entry) for entry in lines]
 
 
 def _pattern(tag: str) -> re.Pattern[str]:
@@ -164,6 +162,12 @@ def table_rows(text: str) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate(text.splitlines(), 1):
         if line and not line.startswith("#"):
             yield number, line.split("\t")
+
+
+def shared_table(name: str) -> Iterator[list[str]]:
+    """The lines of a table that all trainers share, as cells."""
+    text = (TABLES_FOLDER / f"{name}{TABLE_SUFFIX}").read_text(encoding="utf-8")
+    return (cells for _, cells in table_rows(text))
 
 
 def _read_table(path: Traversable) -> TagTable:

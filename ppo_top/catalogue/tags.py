@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cache, lru_cache
 
 from ppo_top.catalogue.concepts import DISTRIBUTION_SUFFIX, concept, is_concept
-from ppo_top.catalogue.table import NO_CONCEPT, TABLES_FOLDER, TagEntry, table_rows, trainer_tables
+from ppo_top.catalogue.table import NO_CONCEPT, TagEntry, shared_table, trainer_tables
 from ppo_top.catalogue.trainers import Trainer
 from ppo_top.model import UNKNOWN_SAMPLE, Sample
 from ppo_top.model.named_tuple import NamedTuple
@@ -154,9 +154,8 @@ class _Guess(NamedTuple):
 
 @cache
 def _guesses() -> list[_Guess]:
-    text = (TABLES_FOLDER / "likeness.tsv").read_text(encoding="utf-8")
-    lines = (cells for _, cells in table_rows(text))
-    return [_Guess(re.compile(cells[0]), cells[1], tuple(cells[2:])) for cells in lines]
+    lines = shared_table("likeness")
+    return [_Guess(re.compile(name), alias, tuple(words)) for name, alias, *words in lines]
 
 
 def _as_path(tag: str) -> str:

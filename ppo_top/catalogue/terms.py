@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 from ppo_top.model.named_tuple import NamedTuple
 
 
@@ -24,9 +24,8 @@ def term(name: str) -> Term | None:
 @cache
 def _terms() -> dict[str, Term]:
     """Terms by each of their names."""
-    text = (TABLES_FOLDER / "terms.tsv").read_text(encoding="utf-8")
     found = {}
-    for _, (name, others, meaning, metrics) in table_rows(text):
+    for name, others, meaning, metrics in shared_table("terms"):
         about = Term(name, meaning, tuple(metrics.split("|")))
         found.update(dict.fromkeys((name, *others.split("|")), about))
     return found

@@ -86,8 +86,7 @@ def _identify_flat(marks: frozenset[str]) -> Trainer:
 
 def _trainer_of_table(table: TagTable, marks: frozenset[str]) -> Trainer:
     def proven(lines: Iterable[tuple[str, tuple[str, ...]]]) -> str:
-        found = (name for name, terms in lines if holds(terms, lambda tag: _has(table, tag, marks)))
-        return next(found, "")
+        return next((name for name, terms in lines if _holds(table, terms, marks)), "")
 
     algo = proven(table.algorithms)
     known = algorithms().get(algo)

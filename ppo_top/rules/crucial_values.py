@@ -12,7 +12,7 @@ from ppo_top.catalogue import (
     concept_stem,
     why_missing,
 )
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 from ppo_top.model import Profile
 from ppo_top.model.named_tuple import NamedTuple
 
@@ -76,8 +76,7 @@ def _rows(profile: Profile) -> list[CrucialValue]:
 def _table() -> dict[str, list[CrucialValue]]:
     """Rows by trainer id, algorithm or family."""
     found: dict[str, list[CrucialValue]] = {}
-    text = (TABLES_FOLDER / "crucial.tsv").read_text(encoding="utf-8")
-    for _, (whose, name, label, *when) in table_rows(text):
+    for whose, name, label, *when in shared_table("crucial"):
         row = CrucialValue(name, label, "context" in when, "optional" in when)
         found.setdefault(whose, []).append(row)
     return found

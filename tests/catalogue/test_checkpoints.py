@@ -9,7 +9,7 @@ import pytest
 
 from ppo_top.catalogue import is_concept, trainer_tables
 from ppo_top.catalogue.checkpoints import STEP, checkpoint_name
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 
 WRITTEN = (
     ("sb3", "rl_model_40000_steps.zip", 40_000),
@@ -95,8 +95,7 @@ def test_a_layout_that_is_not_there_adds_no_folder() -> None:
 
 def test_the_table_names_known_trainers_and_metrics() -> None:
     """What a number counts is the log's step or a metric; each trainer has one line and a test."""
-    text = (TABLES_FOLDER / "checkpoints.tsv").read_text(encoding="utf-8")
-    rows = [cells for _, cells in table_rows(text)]
+    rows = list(shared_table("checkpoints"))
     trainers = [cells[0] for cells in rows]
     assert set(trainers) <= trainer_tables().keys()
     assert sorted(trainers) == sorted({trainer for trainer, _, _ in WRITTEN})

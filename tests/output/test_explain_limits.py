@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from ppo_top.catalogue.limits import EVERY_RULE, limit_meanings
-from ppo_top.catalogue.table import TABLES_FOLDER, table_rows
+from ppo_top.catalogue.table import shared_table
 from ppo_top.cli import main
 from ppo_top.output.explain import explain
 from ppo_top.rules.book import BY_ID, RULES
@@ -23,9 +23,7 @@ SHORT = 90
 
 LINES = [
     (rule, name, meaning)
-    for _, (rules, name, meaning) in table_rows(
-        (TABLES_FOLDER / "limits.tsv").read_text(encoding="utf-8")
-    )
+    for rules, name, meaning in shared_table("limits")
     for rule in rules.split("|")
 ]
 OWN = [line for line in LINES if line[0] != EVERY_RULE]
