@@ -172,7 +172,7 @@ class DirectoryTree:
         folder.next_listing = self._clock() + LISTING_PAUSE_FACTOR * (time.thread_time() - start)
         age_ns = time.time_ns() - found.st_mtime_ns
         young = abs(age_ns) < RECENT_MTIME_NS
-        folder.listed_stamp = None if young else _stamp(found)
+        folder.listed_stamp = None if young else stamp_of(found)
         if young or not folder.depth or folder.changed_at:
             folder.changed_at = self._clock()
             self.recent[folder.path] = folder
@@ -287,7 +287,8 @@ class DirectoryTree:
             parent.listed_stamp = None
 
 
-def _stamp(found: os.stat_result) -> FolderStamp:
+def stamp_of(found: os.stat_result) -> FolderStamp:
+    """The stamp of a directory with this status."""
     return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
@@ -300,6 +301,6 @@ def may_be_log(name: str) -> bool:
 def folder_stamp(path: str) -> FolderStamp | None:
     """The stamp of a directory; None if there is none."""
     try:
-        return _stamp(os.stat(path))
+        return stamp_of(os.stat(path))
     except OSError:
         return None

@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from ppo_top.files.directory_tree import DirectoryTree, Folder, FolderStamp, folder_stamp
+from ppo_top.files.directory_tree import DirectoryTree, Folder, FolderStamp, folder_stamp, stamp_of
 from ppo_top.files.directory_tree import FoundFile as FoundFile
 from ppo_top.files.passed_over import UNASKED_NOTEBOOK, UNKNOWN_NAME, PassedOver
 from ppo_top.model.named_tuple import NamedTuple
@@ -183,8 +183,7 @@ class Discovery:
         except OSError as error:
             self._tree.handle_listing_error(folder, error)
             return
-        changed = folder.listed_stamp != (found.st_dev, found.st_ino, found.st_mtime_ns)
-        if changed and self._clock() >= folder.next_listing:
+        if folder.listed_stamp != stamp_of(found) and self._clock() >= folder.next_listing:
             self._tree.list_folder(folder)
 
 

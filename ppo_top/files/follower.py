@@ -59,7 +59,6 @@ class Follower:
         paths: Sequence[Path],
         *,
         stdin: BinaryIO | None = None,
-        max_depth: int = 32,
         clock: Callable[[], float] = time.monotonic,
         detector: parsers.FormatDetector | None = None,
         patterns: parsers.Patterns = (),
@@ -76,7 +75,7 @@ class Follower:
         detector = detector or parsers.format_detector(patterns)
         self._logs = LogSet(detector, clock, active_s, memory)
         wanted = name_pattern.search if name_pattern else is_file_name
-        self._discovery = Discovery(paths, wanted, max_depth, clock, notebooks=notebooks)
+        self._discovery = Discovery(paths, wanted, clock=clock, notebooks=notebooks)
         self._queue, self._chunk_sizes = ReadQueue(whole_logs=once), ChunkSizes()
         self._next_sweep = self._next_watch_update = self._last_poll = 0.0
         self._discovery_pending = True

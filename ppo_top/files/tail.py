@@ -60,9 +60,8 @@ class Tail:
     """
 
     __slots__ = (
-        "_complete_stamp", "_crc", "_gaps", "_last_bytes", "_read_stamp", "_reread_requested",
-        "head", "mtime", "offset", "path", "problem", "rewritten", "size", "stamp",
-        "trailing_zeros",
+        "_crc", "_gaps", "_last_bytes", "_last_stamp", "_reread_requested", "head", "mtime",
+        "offset", "path", "problem", "read_stamp", "rewritten", "size", "stamp", "trailing_zeros",
     )  # fmt: skip
 
     def __init__(self, path: str, rewritten: bool = False) -> None:
@@ -72,8 +71,10 @@ class Tail:
         self.mtime = 0.0
         self.problem = ""
         self.stamp: FileStamp = ()
-        self._complete_stamp: FileStamp = ()
-        self._read_stamp: FileStamp = ()
+        self.read_stamp: FileStamp = ()
+        """What the file was like when it had been read to its end; empty before."""
+        self._last_stamp: FileStamp = ()
+        """What it was like when any of it was read last."""
         self._reread_requested = False
         self._reset()
 
@@ -112,14 +113,9 @@ class Tail:
         """Whether the file, as last seen, holds more than was read."""
         return self.offset + self.trailing_zeros < self.size
 
-    @property
-    def read_stamp(self) -> FileStamp:
-        """The stamp of the file when it had been read to its end; empty before."""
-        return self._complete_stamp
-
     def skip(self, stamp: FileStamp) -> None:
         """Take a file with this stamp as read; if it changes it is read from its beginning."""
-        self._complete_stamp = stamp
+        self.read_stamp = stamp
         self._reread_requested = True
 
     def has_changed(self) -> bool:
@@ -129,7 +125,7 @@ class Tail:
         except OSError:
             return False
         self._update_stat(found)
-        return self.stamp != self._complete_stamp and stat.S_ISREG(found.st_mode)
+        return self.stamp != self.read_stamp and stat.S_ISREG(found.st_mode)
 
     def _update_stat(self, found: os.stat_result) -> None:
         self.size, self.mtime = found.st_size, found.st_mtime
@@ -163,13 +159,13 @@ class Tail:
         self._reread_requested = False
         if reset:
             self._reset()
-        if self._read_stamp[1:] != self.stamp[1:]:
+        if self._last_stamp[1:] != self.stamp[1:]:
             self.trailing_zeros = 0  # the missing bytes may have arrived
-        self._read_stamp = self.stamp
+        self._last_stamp = self.stamp
         data = self._next_bytes(handle, limit)
         done = self.offset + self.trailing_zeros >= found.st_size
         if done:
-            self._complete_stamp = self.stamp
+            self.read_stamp = self.stamp
         return TailChunk(data, reset, not done)
 
     def _continues(self, handle: int, found: os.stat_result) -> bool:
@@ -180,7 +176,7 @@ class Tail:
             return False
         if self.rewritten and self.offset <= MAX_CHECKSUM_BYTES:
             return zlib.crc32(_pread(handle, self.offset, 0)) == self._crc
-        new_inode = self._read_stamp[2:] != self.stamp[2:]
+        new_inode = self._last_stamp[2:] != self.stamp[2:]
         suspicious = new_inode or self.rewritten or found.st_size == self.offset
         if suspicious and _pread(handle, len(self.head), 0) != self.head:
             return False

@@ -140,15 +140,13 @@ class PollResult(NamedTuple):
 
 
 class SourceReader(Protocol):
-    """Something that grows and is read in chunks.
+    """Something that grows and is read in chunks, of `chunk_size` bytes at once.
 
-    `source` is None until its format is known; `changed_at` is when (monotonic seconds) it was last
-    seen to change, `chunk_size` how many bytes are read at once.
+    `source` is None until its format is known.
     """
 
     key: str
     source: Source | None
-    changed_at: float
     chunk_size: int
 
     @property
@@ -167,14 +165,8 @@ class SourceReader(Protocol):
     def mtime(self) -> float:
         """When it was last written, in unix seconds."""
 
-    def has_changed(self) -> bool:
-        """A cheap check whether reading may give something."""
-
     def read_update(self, size: int, limit: int) -> SourceUpdate | None:
         """Read at most `size` bytes or about `limit` points."""
 
     def finish(self) -> SourceUpdate | None:
         """No more will come: what is certain of an unfinished end."""
-
-    def close(self) -> None:
-        """Release everything it holds."""

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from ppo_top.files.machine.mounts import MOUNT_INFO, NETWORK_FILE_SYSTEMS, file_system_type
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.text.format import plural
 
 if TYPE_CHECKING:
     from watchdog.events import FileSystemEvent
@@ -71,7 +72,7 @@ class Watcher:
         if not count:
             return f"Polling for changes ({kinds})" if kinds else "Polling for changes"
         system = type(self._observer).__name__.removesuffix("Observer").lower()
-        watching = f"Watching {count} director{'y' if count == 1 else 'ies'} ({system})"
+        watching = f"Watching {plural(count, 'directory', 'directories')} ({system})"
         return f"{watching}, polling {kinds}" if kinds else watching
 
     def set_directories(self, directories: Iterable[str]) -> None:

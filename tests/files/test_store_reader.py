@@ -135,4 +135,4 @@ def test_a_deleted_store_is_no_new_one(path: Path) -> None:
     reader = reader_of(path)
     list(updates(reader))
     path.rename(path.with_suffix(".away"))
-    assert reader._is_replaced(reader._read_stamp()) is False
+    assert reader._is_replaced(reader._stamp_now()) is False

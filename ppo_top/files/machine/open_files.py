@@ -139,7 +139,7 @@ class OpenFiles:
             if left < 0:
                 return {}
             for handle in handles:
-                target = _target(f"{self._proc}/{process}/fd/{handle}")
+                target = link_target(f"{self._proc}/{process}/fd/{handle}")
                 if target.startswith("/"):
                     found.setdefault(os.path.basename(target), []).append((process, handle))
         return found
@@ -153,7 +153,8 @@ def processes_below(proc: str) -> list[str]:
         return []
 
 
-def _target(handle: str) -> str:
+def link_target(handle: str) -> str:
+    """What a handle below /proc is open on; empty if it cannot be seen."""
     try:
         return os.readlink(handle)
     except OSError:

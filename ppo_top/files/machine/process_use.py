@@ -4,7 +4,7 @@ The training is the process that has a log open for writing, with all its childr
 into its standard input, where `train.py | tee run.log` has the log open.
 """
 
-# ruff: noqa: PTH115, PTH208
+# ruff: noqa: PTH208
 # Paths stay strings here: these files are read every few seconds.
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from ppo_top.files.machine.nvml import Nvml
-from ppo_top.files.machine.open_files import OpenFiles
+from ppo_top.files.machine.open_files import OpenFiles, link_target, processes_below
 
 MAX_PROCESSES = 1_000
 """A training of more processes is measured by these."""
@@ -79,16 +79,13 @@ class ProcessUse:
             pipe = self._target(process, 0)
             self._pipes[process] = {
                 int(other)
-                for other in (os.listdir(self._proc) if pipe.startswith("pipe:") else ())
-                if other.isdigit() and pipe in (self._target(other, 1), self._target(other, 2))
+                for other in (processes_below(self._proc) if pipe.startswith("pipe:") else ())
+                if pipe in (self._target(other, 1), self._target(other, 2))
             }
         return set().union(*(self._pipes[process] for process in processes))
 
     def _target(self, process: int | str, handle: int) -> str:
-        try:
-            return os.readlink(f"{self._proc}/{process}/fd/{handle}")
-        except OSError:
-            return ""
+        return link_target(f"{self._proc}/{process}/fd/{handle}")
 
     def _measure_processes(self, first: int, processes: set[int]) -> Iterator[tuple[str, float]]:
         now, used = self._clock(), dict[int, float]()

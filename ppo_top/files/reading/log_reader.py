@@ -110,17 +110,14 @@ class LogReader:
     def read_update(self, size: int = MAX_READ_BYTES, limit: int = 100_000) -> SourceUpdate | None:
         """Read on; None if there is nothing new (not even a new source)."""
         was_skipped, self._is_skipped = self._is_skipped, False
-        update = self._read_bytes(size, limit) if self._store is None else self._read_store(limit)
+        store = self._store
+        update = self._read_bytes(size, limit) if store is None else store.read_update(limit)
         if update is None and was_skipped:  # it is no log any more
             update = self._make_update(Batch())
         if update is not None and self.has_reappeared:
             self.has_reappeared = False
             return update._replace(reset=True)
         return update
-
-    def _read_store(self, limit: int) -> SourceUpdate | None:
-        assert self._store is not None
-        return self._store.read_update(limit)
 
     def _read_bytes(self, size: int, limit: int) -> SourceUpdate | None:
         had_more = self.more
@@ -173,7 +170,7 @@ class LogReader:
         self.tail.rewritten = format_.rewritten
         if format_.store is not None:
             self._store = StoreReader(self.source, self.tail, format_.store)
-            return self._read_store(limit)
+            return self._store.read_update(limit)
         assert format_.parser is not None
         self._parser = format_.parser()
         head, self._head = self._head, b""

@@ -120,7 +120,6 @@ class StdinReader:
         self.key = "stdin"
         self.source: Source | None = None
         self.more = False
-        self.changed_at = 0.0
         self.chunk_size = FIRST_CHUNK_BYTES
         self.stream = NonBlockingStream(stream)
         self.mtime = 0.0

@@ -1,11 +1,7 @@
 """Reads a store (a database, a directory of logs) that may hold several runs."""
 
-# ruff: noqa: PTH116
-# Paths stay strings here: an object for each would cost more than the system call.
-
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from functools import partial
@@ -20,8 +16,8 @@ from ppo_top.parsers.base import Store
 MAX_EMPTY_POLLS = 1_000
 """After this many polls without a point a store is polled again only when it has changed."""
 
-StoreStamp = tuple[tuple[int, int, int], ...]
-"""Inode, size and time of the last change (ns) of the file and of its write-ahead log."""
+StoreStamp = tuple[FileStamp, ...]
+"""The stamps of the file and of its write-ahead log."""
 
 
 class StoreReader:
@@ -48,27 +44,19 @@ class StoreReader:
 
     def has_changed(self) -> bool:
         """Whether the file, its write-ahead log or a side file changed since the last read."""
-        stamp = self._read_stamp()
+        stamp = self._stamp_now()
         if self._failed or self._is_replaced(stamp):
             return self._is_replaced(stamp)
         store = self._store
         return stamp != self._stamp or (store is not None and store.side_files_changed())
 
-    def _read_stamp(self) -> StoreStamp:
-        stamps = []
-        for path in (self.tail.path, self.tail.path + "-wal"):
-            try:
-                found = os.stat(path)
-            except OSError:
-                stamps.append((0, 0, 0))
-            else:
-                stamps.append((found.st_ino, found.st_size, found.st_mtime_ns))
-        return tuple(stamps)
+    def _stamp_now(self) -> StoreStamp:
+        return file_stamp(self.tail.path), file_stamp(self.tail.path + "-wal")
 
     def _is_replaced(self, stamp: StoreStamp) -> bool:
-        if not self._stamp or not stamp[0][0]:
+        if not self._stamp or not stamp[0]:
             return False
-        moved = stamp[0][0] != self._stamp[0][0]
+        moved = stamp[0][2:] != self._stamp[0][2:]
         repaired = self._is_unreadable and stamp != self._stamp
         anew = (moved or repaired) and not self.source.format.rewritten
         return self._reread_requested or anew
@@ -79,7 +67,7 @@ class StoreReader:
 
     def read_update(self, limit: int) -> SourceUpdate | None:
         """The next points of one of the runs, about `limit` at most; None if there are none."""
-        stamp = self._read_stamp()
+        stamp = self._stamp_now()
         replaced = self._is_replaced(stamp)
         self._stamp = stamp
         if replaced:
