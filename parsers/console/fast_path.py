@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import chain, islice
-from operator import itemgetter
-from typing import Any
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.batch_builder import BatchBuilder, begins_with_number
@@ -22,6 +20,7 @@ from ppo_top.parsers.console.records.line_layouts import (
     LineLayout,
     LineLayouts,
     layout_of_row,
+    picker,
 )
 from ppo_top.parsers.console.tables.ruled_table import STEP_ROWS, RowNames, group_of
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -262,10 +261,4 @@ def _learn_layout(keys: Sequence[bytes], values: Sequence[bytes]) -> TableLayout
     if step is None or len(set(tags)) != len(tags):
         return None
     separators = [b"", *[b"\n"] * (len(keys) - 1), b""]
-    return TableLayout(tuple(tags), _picker(numbers), _picker(blanks), tags.index(step), separators)
-
-
-def _picker(rows: list[int]) -> Callable[[Sequence[bytes]], Any]:
-    if len(rows) > 1:
-        return itemgetter(*rows)
-    return lambda cells: [cells[row] for row in rows]
+    return TableLayout(tuple(tags), picker(numbers), picker(blanks), tags.index(step), separators)

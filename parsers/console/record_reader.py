@@ -23,7 +23,7 @@ from ppo_top.parsers.console.tables.rlinf_table import RlinfTable
 from ppo_top.parsers.console.tables.trial_table import TrialTable
 from ppo_top.parsers.console.trainings import TRIAL
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS
-from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.parsers.shared.text.number_text import as_step, named_numbers
 
 _MAX_PROCESSES = 64
 BLOCK_BUFFERED = "this log is block-buffered: run python with -u to see it live"
@@ -79,7 +79,7 @@ class RecordReader:
             if (summary := process.pop_summary()) is not None:
                 self._add_record(name, summary)
             table = process.table.pop_record()
-            if table is not None and ruled_table.has_certain_step(table):
+            if table is not None and ruled_table.has_certain_step(table.values):
                 self._add_record(name, table)
         self._add_waiting()
         if self.main_process.step is not None:
@@ -163,8 +163,7 @@ class RecordReader:
             match = pattern.search(text[:LONGEST_LINE])
             if match is None:
                 continue
-            groups = {tag: parse_number(word) for tag, word in match.groupdict().items() if word}
-            values = {tag: value for tag, value in groups.items() if value is not None}
+            values = dict(named_numbers(match.groupdict("").items()))
             step, total = values.pop("step", None), values.pop("total", None)
             config: dict[str, ConfigValue] = {} if total is None else {"total_iterations": total}
             found = ConsoleRecord(list(values.items()), as_step(step), "step", config, time)

@@ -26,11 +26,9 @@ def _is_text(head: bytes) -> bool | None:
     if not rest:
         return None
     control = len(rest) - len(rest.translate(None, _CONTROL_BYTES))
+    if control == 0 or _begins_with_lines(rest):
+        return True
     lost = rest.decode("utf-8", "replace").count("\ufffd")
-    if control == 0:
-        return True
-    if _begins_with_lines(rest):
-        return True
     allowed = max(1.0, _MOST_CONTROL_SHARE * len(rest))
     return control <= allowed and lost <= 1 + _MOST_UNDECODED_SHARE * len(rest)
 

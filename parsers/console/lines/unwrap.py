@@ -173,12 +173,12 @@ class Unwrapper:
         """Strip clock, level and source location; what has stood after a clock is known by then."""
         clock = _CLOCK.match(text)
         if clock is None:
-            return _strip_prefix(text)
+            return _strip_prefixes(text)
         end = clock.end()
         for known, length in self._known_prefixes.items():
             if text.startswith(known, end):
                 return text[end + length :], _clock_time(clock)
-        rest, time = _strip_prefix(text)
+        rest, time = _strip_prefixes(text)
         word = _FIRST_WORD.match(rest)
         if word is not None and time == time and len(self._known_prefixes) < _MAX_PREFIXES:
             start = len(text) - len(rest)
@@ -247,7 +247,7 @@ def _rank_name(rank: str) -> str:
     return f"rank{int(rank)}" if int(rank) else ""
 
 
-def _strip_prefix(text: str) -> tuple[str, float]:
+def _strip_prefixes(text: str) -> tuple[str, float]:
     """Strip clock, level and source location; also return the clock's unix time."""
     time = UNKNOWN_TIME
     position = end = 0

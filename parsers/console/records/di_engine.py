@@ -7,7 +7,7 @@ serial collectors of DI-engine 0.5.3. Tags begin with the worker, since all have
 from __future__ import annotations
 
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, named_numbers
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _LEARNER, _COLLECTOR, _EVALUATOR = "learner", "collector", "evaluator"
@@ -63,9 +63,8 @@ class DiEngineLog:
         return ()
 
     def _record(self, cells: list[tuple[str, str]]) -> ConsoleRecord | tuple[()]:
-        numbers = {name: parse_number(cell) for name, cell in cells}
+        numbers = dict(named_numbers(cells))
         if (stated := numbers.pop(_STEP_NAME, None)) is not None:
             self._step = as_step(stated)
-        known = ((name, value) for name, value in numbers.items() if value is not None)
-        values = [(f"{self._worker}/{name}", value) for name, value in known]
+        values = [(f"{self._worker}/{name}", value) for name, value in numbers.items()]
         return ConsoleRecord(values, self._step, "iteration" if self._step is not None else "")

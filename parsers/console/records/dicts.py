@@ -26,9 +26,7 @@ from ppo_top.parsers.shared.names.metric_names import (
     is_setting,
     step_axis,
 )
-from ppo_top.parsers.shared.text.number_text import (
-    as_step,
-)
+from ppo_top.parsers.shared.text.number_text import as_step
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 MAX_DICT_BYTES = 1 << 20

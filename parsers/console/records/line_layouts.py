@@ -22,12 +22,8 @@ from ppo_top.parsers.console.lines.unwrap import (
     has_no_prefix,
 )
 from ppo_top.parsers.console.records import ray_results, trainer_lines
-from ppo_top.parsers.console.records.line_templates import LineTemplate
-from ppo_top.parsers.console.records.printed_lines import (
-    NUMBER_MARK,
-    ParseLine,
-    learn_printed_line,
-)
+from ppo_top.parsers.console.records.line_templates import NUMBER_MARK, LineTemplate
+from ppo_top.parsers.console.records.printed_lines import ParseLine, learn_printed_line
 from ppo_top.parsers.shared.names.metric_names import are_heading
 
 PLAIN_NUMBER = rb"([-+]?+(?:\d++(?:\.\d*+)?+(?:[eE][-+]?\d{1,3})?+|nan|inf))"
@@ -182,7 +178,7 @@ def _make_layout(expression: bytes, template: LineTemplate) -> LineLayout | None
     return LineLayout(
         re.compile(expression + rb"\n"),
         template.tags,
-        _picker(template.number_indexes),
+        picker(template.number_indexes),
         template.step_index,
         template.axis,
         template.episodes_index,
@@ -198,7 +194,7 @@ def layout_of_row(tags: tuple[str, ...], width: int, step_place: int, axis: str)
     """
     cell = rb" *+" + PLAIN_NUMBER + rb" *+\|"
     pattern = re.compile(rb"\|" + cell * width + rb"\n")
-    picked = _picker([at for at in range(width) if at != step_place or len(tags) == width])
+    picked = picker([at for at in range(width) if at != step_place or len(tags) == width])
     return LineLayout(pattern, tags, picked, step_place, axis, None, False)
 
 
@@ -208,7 +204,8 @@ def _may_belong_to_number(text: str) -> bool:
     return head.isalnum() or head in (".", "_") or (head == "," and text[1:2] != " ")
 
 
-def _picker(indexes: Sequence[int]) -> Callable[[Sequence[bytes]], Any]:
+def picker(indexes: Sequence[int]) -> Callable[[Sequence[bytes]], Any]:
+    """Picks the elements at some places, as a sequence also where that is one or none."""
     if len(indexes) > 1:
         return itemgetter(*indexes)
-    return lambda numbers: [numbers[index] for index in indexes]
+    return lambda row: [row[index] for index in indexes]

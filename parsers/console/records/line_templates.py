@@ -7,7 +7,7 @@ numbers of a record are, and later ones need only a search for numbers. Prose is
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ppo_top.model import ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
@@ -20,9 +20,10 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 _NUMBER_IN_LINE = lazy_pattern(
     rf"(?<![\w.@/%()#+\-^])({NUMBER_PATTERN})(?!(?!(?:h|m|ms|s)\b)\w|\.\d)"
 )
-_NUMBER_MARK = "\0"
+NUMBER_MARK = "\0"
+"""Stands for a number in the words of a line."""
 _CLOCK_MARK = "\0:\0"
-_FIRST_PROBE = 7_000_001
+FIRST_PROBE = 7_000_001
 """Replaces the first number of a line while its template is learned; too odd to be real."""
 _MAX_TEMPLATE_CHARS = 512
 _MAX_LINE_TEMPLATES = 4096
@@ -72,7 +73,7 @@ class LineTemplates:
             return None
         normal = normalise_line(text)
         parts = _NUMBER_IN_LINE.split(normal)
-        words = _NUMBER_MARK.join(parts[::2])
+        words = NUMBER_MARK.join(parts[::2])
         if len(words) > _MAX_TEMPLATE_CHARS or _CLOCK_MARK in words:
             return self._read_normal(text, normal)
         if words not in self._templates:
@@ -111,25 +112,22 @@ class LineTemplates:
         """The template of a line, from a probe whose numbers say their index; None for prose."""
         count = len(parts) // 2
         probe = parts[:]
-        probe[1::2] = [str(_FIRST_PROBE + place) for place in range(count)]
+        probe[1::2] = [str(FIRST_PROBE + place) for place in range(count)]
         found = self.read_anew("".join(probe))
         if found is None:
             return None
-        if any(isinstance(value, int) and value >= _FIRST_PROBE for value in found.config.values()):
+        if any(isinstance(value, int) and value >= FIRST_PROBE for value in found.config.values()):
             return _NO_TEMPLATE
         if not all(math.isfinite(value) for _, value in found.values):
             return _NO_TEMPLATE  # `reward (nan)`: in brackets it is no number of the line
-        places = [int(value) - _FIRST_PROBE for _, value in found.values]
+        places = [int(value) - FIRST_PROBE for _, value in found.values]
         if any(place not in range(count) for place in places):
             return _NO_TEMPLATE
         tags = tuple(tag for tag, _ in found.values)
-        step = None if found.step is None else found.step - _FIRST_PROBE
+        step = None if found.step is None else found.step - FIRST_PROBE
         if step is not None and step not in range(count):
             return _NO_TEMPLATE
-        episodes = next(
-            (at for tag, at in zip(tags, places, strict=True) if key_values.is_episode_count(tag)),
-            None,
-        )
+        episodes = index_of_episodes(tags, places)
         return LineTemplate(
             tags, tuple(places), step, found.axis, episodes, found.config, found.begins_line
         )
@@ -140,6 +138,12 @@ class LineTemplates:
     def read_anew(self, text: str) -> ConsoleRecord | None:
         """The record of a line, without any template."""
         return key_values.parse_line(text, self._bare_steps_count)
+
+
+def index_of_episodes(tags: Iterable[str], places: Iterable[int]) -> int | None:
+    """The place of a count of episodes among those of the tags."""
+    pairs = zip(tags, places, strict=True)
+    return next((at for tag, at in pairs if key_values.is_episode_count(tag)), None)
 
 
 def _is_same(one: ConsoleRecord | None, other: ConsoleRecord | None) -> bool:

@@ -14,17 +14,18 @@ from collections.abc import Callable, Sequence
 from ppo_top.model import ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.console.records.key_values import is_episode_count
-from ppo_top.parsers.console.records.line_templates import LineTemplate
+from ppo_top.parsers.console.records.line_templates import (
+    FIRST_PROBE,
+    NUMBER_MARK,
+    LineTemplate,
+    index_of_episodes,
+)
 from ppo_top.parsers.shared.text.number_text import parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 ParseLine = Callable[[str], ConsoleRecord | None]
 
-NUMBER_MARK = "\0"
 _SMALL_MARK = "\1"
-_FIRST_PROBE = 7_000_001
-"""Stands for the first number of a line; too odd to be real."""
 _SPELLINGS = ("{}", "{}.5", "-{}.5")
 """How a number with a point or a sign is spelled; others stay whole."""
 _SMALL_NUMBERS = ("1", "97", "12.5", "100.0")
@@ -125,14 +126,14 @@ class _ProbedLine:
         """`reward of the last 100`: the number belongs to the name."""
         found = self._parse(self._text("{}"))
         names = " ".join(tag for tag, _ in found.values) if found is not None else ""
-        self._fixed |= {at for at in self._free if str(_FIRST_PROBE + at) in names}
+        self._fixed |= {at for at in self._free if str(FIRST_PROBE + at) in names}
 
     def _spell(self, at: int, spelling: str) -> str:
         if at in self._fixed:
             return self._numbers[at]
         if at in self._grouped:
             spelling = "{:,}" if spelling == "{}" else "{}"
-        return ("{}" if at in self._whole else spelling).format(_FIRST_PROBE + at)
+        return ("{}" if at in self._whole else spelling).format(FIRST_PROBE + at)
 
     def _text(self, spelling: str, pad: str | None = None) -> str:
         words = NUMBER_MARK.join(self._words)
@@ -200,10 +201,7 @@ class _ProbedLine:
         """The same, by numbers that are not fixed."""
         free = self._free
         places = tuple(map(free.index, reading.places))
-        episodes = next(
-            (at for at, tag in zip(places, reading.tags, strict=True) if is_episode_count(tag)),
-            None,
-        )
+        episodes = index_of_episodes(reading.tags, places)
         step = free.index(reading.step)
         more = (reading.config, reading.begins_line)
         return LineTemplate(reading.tags, places, step, reading.axis, episodes, *more)

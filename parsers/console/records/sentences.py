@@ -7,7 +7,7 @@ import re
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.metric_names import step_axis
-from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, parse_number
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, named_numbers, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _EPISODE_START = lazy_pattern(
@@ -99,8 +99,7 @@ def _length_and_return(said: re.Match[str]) -> ConsoleRecord | None:
 
 
 def _totals(said: re.Match[str]) -> ConsoleRecord:
-    pairs = [(said[1], parse_number(said[2])), (said[3], parse_number(said[4] or ""))]
-    return ConsoleRecord([(name, value) for name, value in pairs if value is not None])
+    return ConsoleRecord(named_numbers([(said[1], said[2]), (said[3], said[4] or "")]))
 
 
 def says_length(text: str) -> bool:

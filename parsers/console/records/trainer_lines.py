@@ -15,7 +15,7 @@ from ppo_top.parsers.console.records.known_lines import TRAINER_LINES, TrainerLi
 from ppo_top.parsers.console.records.research_lines import RESEARCH_LINES
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, is_metric
 from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN as _NUMBER
-from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.parsers.shared.text.number_text import as_step, named_numbers, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _CELL_BORDERS = tuple("|│┃")
@@ -105,10 +105,7 @@ class PairLists:
     def read_line(self, text: str) -> ConsoleRecord | tuple[()] | None:
         """The record of a list, empty if nothing was trained since the last one; else None."""
         match = _LIST_OF_PAIRS.search(text) if "[('" in text else None
-        found = [] if match is None else _PAIR.findall(match[1])
-        values = [
-            (name, value) for name, word in found if (value := parse_number(word)) is not None
-        ]
+        values = [] if match is None else named_numbers(_PAIR.findall(match[1]))
         if not any(is_metric(name) for name, _ in values):
             return None
         updates = dict(values).get("n_updates")

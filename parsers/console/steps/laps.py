@@ -11,14 +11,14 @@ from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, step_axis
 
-_MAX_LAP = 16
+MAX_LAP = 16
 """A counter with a higher end counts a training; one that begins anew after it is another one."""
 
 
 def lap_length(axis: str, config: Mapping[str, ConfigValue]) -> float | None:
     """Where a short counter ends, which a line states beside it; None for any other."""
     length = config.get(TOTAL_SETTINGS.get(axis, ""))
-    return float(length) if length is not None and 1 <= float(length) <= _MAX_LAP else None
+    return float(length) if length is not None and 1 <= float(length) <= MAX_LAP else None
 
 
 class Laps:

@@ -6,8 +6,9 @@ import re
 
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.console.steps.laps import MAX_LAP
 from ppo_top.parsers.shared.names import metric_names
-from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, parse_number
+from ppo_top.parsers.shared.text.number_text import NUMBER_PATTERN, as_step, named_numbers
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _BAR_START = lazy_pattern(
@@ -36,8 +37,6 @@ _NUMBERED_PART = lazy_pattern(r"\s*+(epoch|episode|iteration) (\d{1,9})\W*", re.
 """`Epoch 3: : 0it [04:20, ?it/s, loss=1.33]`: Lightning counts no batches of a loader that has no
 length, and draws such a bar when the epoch is over."""
 _PART_OF_EPISODE = lazy_pattern(r"(?:\[|#)(\d{1,9})/\d{1,9}(?:\]|$)")
-_MAX_LAP = 16
-"""A longer bar that is full and begins anew may be another training's."""
 _TRAINING_BAR_NAME = lazy_pattern(
     r"train|step|iter|epoch|episode|update|progress"
     r"|\b(?:rl|a2c|a3c|ddpg|dqn|grpo|ppo|reinforce|sac|td3)\b",
@@ -111,7 +110,7 @@ def values_after_bar(bar: ProgressBar, text: str) -> list[tuple[str, float]]:
     Empty if the bar is not called after a training and none of them is a metric: one that loads
     weights names a file there.
     """
-    found = _numbers(_VALUE_AFTER_BAR.findall(text))
+    found = named_numbers(_VALUE_AFTER_BAR.findall(text))
     told = bool(bar.name) or any(metric_names.is_metric(key) for key, _ in found)
     return found if told else []
 
@@ -123,10 +122,10 @@ def _values_before(bar: ProgressBar) -> list[tuple[str, float]]:
     0.3`, and neither `Critic epoch 3` nor `Evaluating, reward: 9.5`.
     """
     if bar.description:
-        return _numbers(_DESCRIBED_VALUE.findall(bar.description))
+        return named_numbers(_DESCRIBED_VALUE.findall(bar.description))
     if _EVALUATION.search(_NAMED_VALUE.sub("", bar.name)):
         return []
-    found = _numbers(_NAMED_VALUE.findall(bar.name))
+    found = named_numbers(_NAMED_VALUE.findall(bar.name))
     return found if any(_is_measured(key) for key, _ in found) else []
 
 
@@ -139,10 +138,6 @@ def _is_evaluation(key: str) -> bool:
     return _EVALUATION.search(key) is not None
 
 
-def _numbers(found: list[tuple[str, str]]) -> list[tuple[str, float]]:
-    return [(key, value) for key, word in found if (value := parse_number(word)) is not None]
-
-
 def _counts_training(bar: ProgressBar) -> bool:
     if not bar.name:
         return True
@@ -152,7 +147,7 @@ def _counts_training(bar: ProgressBar) -> bool:
 
 def _may_be_lap(bar: ProgressBar) -> bool:
     """Whether a bar may be one of many, of an update or epoch each: `12/12`, then `9/9`."""
-    return bar.total <= _MAX_LAP or bar.done == bar.total
+    return bar.total <= MAX_LAP or bar.done == bar.total
 
 
 class TrainingBar:

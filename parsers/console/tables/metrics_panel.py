@@ -7,7 +7,7 @@ stands before the slash, and then `policy_avg: 0.01 | total_avg: 0.02`, broken i
 from __future__ import annotations
 
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.parsers.shared.text.number_text import as_step, named_numbers
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _TITLE = lazy_pattern(r"╭─{1,400} Metrics ─{1,400}╮\s*")
@@ -55,5 +55,4 @@ class MetricsPanel:
 def _pairs_of(group: str, cells: str) -> list[tuple[str, float]]:
     start = "" if group == _UNGROUPED else f"{group}/"
     pairs = (cell.partition(": ") for cell in cells.split(" | "))
-    named = ((start + name.strip(), parse_number(word.strip(" |"))) for name, _, word in pairs)
-    return [(name, value) for name, value in named if value is not None]
+    return named_numbers((start + name.strip(), word.strip(" |")) for name, _, word in pairs)

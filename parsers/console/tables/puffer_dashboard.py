@@ -7,7 +7,7 @@ record, whose names are those that PufferLib gives to trackers; one of the same 
 from __future__ import annotations
 
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.parsers.shared.text.number_text import named_numbers, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _TITLE = lazy_pattern(r"│\s+(?:🐡 )?PufferLib \d")
@@ -77,5 +77,4 @@ class PufferDashboard:
             self._values.append((_NAMES[found[1]], value))
 
     def _add(self, group: str, pairs: list[tuple[str, str]]) -> None:
-        named = ((name, parse_number(word)) for name, word in pairs)
-        self._values += [(f"{group}/{name}", value) for name, value in named if value is not None]
+        self._values += named_numbers((f"{group}/{name}", word) for name, word in pairs)

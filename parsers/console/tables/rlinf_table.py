@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ppo_top.model import ConfigValue
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.parsers.shared.text.number_text import named_numbers
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _SECTION = lazy_pattern(r"├─{1,200} ([A-Z][\w/ ]{1,40}) ─{1,200}┤\s*")
@@ -65,8 +65,5 @@ class RlinfTable:
         return ConsoleRecord(values, self._step, "step", self._config) if values else None
 
     def _read_row(self, text: str) -> None:
-        for cell in text.strip("│ ").split("│"):
-            name, _, word = cell.strip().rpartition("=")
-            value = parse_number(word)
-            if name and value is not None:
-                self._values.append((self._group + name, value))
+        cells = (cell.strip().rpartition("=") for cell in text.strip("│ ").split("│"))
+        self._values += named_numbers((self._group + name, word) for name, _, word in cells if name)

@@ -8,6 +8,8 @@ borders, between rules of dashes with a gap.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.metric_names import is_metric
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
@@ -171,7 +173,7 @@ class ConsoleTable:
         self._rows = self._other_lines = 0
         step = step_of(dict(values))
         is_bare, self._is_bare = self._is_bare, False
-        if is_bare and not any(tag in STEP_ROWS[:_SURE_STEP_ROWS] for tag, _ in values):
+        if is_bare and not has_certain_step(values):
             return None  # some other table, or the end of one whose start is lost
         has_step = step is not None or (is_titled and len(values) > 1)
         if self._is_boxed and not (has_step and any(is_metric(tag) for tag, _ in values)):
@@ -179,12 +181,12 @@ class ConsoleTable:
         return ConsoleRecord(values, step, "table") if values else None
 
 
-def has_certain_step(found: ConsoleRecord) -> bool:
+def has_certain_step(values: Iterable[tuple[str, float]]) -> bool:
     """Whether no better step can follow in the rest of an unfinished table."""
-    return any(tag in STEP_ROWS[:_SURE_STEP_ROWS] for tag, _ in found.values)
+    return any(tag in STEP_ROWS[:_SURE_STEP_ROWS] for tag, _ in values)
 
 
-def step_of(values: dict[str, float]) -> int | None:
+def step_of(values: Mapping[str, float]) -> int | None:
     """The step in one of a table's rows."""
     for tag in STEP_ROWS:
         if tag in values and (step := as_step(values[tag])) is not None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.console.tables.ruled_table import is_rule
 from ppo_top.parsers.shared.documents.yaml_subset import parse_scalar
-from ppo_top.parsers.shared.text.number_text import parse_number
+from ppo_top.parsers.shared.text.number_text import named_numbers
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _ITERATION = lazy_pattern(
@@ -27,7 +27,7 @@ class TrialTable:
     """Reads these tables, and makes each one record."""
 
     def __init__(self) -> None:
-        self._iteration: tuple[str, int] | None = None
+        self._iteration: tuple[str, int | None] = "", None
         """The trial whose iteration was said last, and that iteration."""
         self._trial = self._kind = ""
         self._rows: list[tuple[str, str]] = []
@@ -60,9 +60,7 @@ class TrialTable:
             words = ((name, parse_scalar(word)) for name, word in rows if word and word[:3] != _CUT)
             config = {name: value for name, value in words if value is not None}
             return ConsoleRecord([], config=config, trial=self._trial)
-        numbers = ((name, parse_number(word)) for name, word in rows)
-        values = [(name, value) for name, value in numbers if value is not None]
-        is_told = self._iteration is not None and self._iteration[0] == self._trial
-        step = self._iteration[1] if self._iteration is not None and is_told else None
+        said, iteration = self._iteration
+        step = iteration if said == self._trial else None
         axis = "iteration" if step is not None else ""
-        return ConsoleRecord(values, step, axis, trial=self._trial)
+        return ConsoleRecord(named_numbers(rows), step, axis, trial=self._trial)

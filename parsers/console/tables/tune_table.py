@@ -7,7 +7,7 @@ Since Ray 2.5 the table has a frame of box lines, and blanks between its columns
 from __future__ import annotations
 
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.text.number_text import as_step, parse_number
+from ppo_top.parsers.shared.text.number_text import as_step, named_numbers, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _HEADER_START = lazy_pattern(r"[|│]\s?Trial name\s")
@@ -42,15 +42,13 @@ class TuneTable:
         return None
 
     def _read_row(self, cells: list[str]) -> ConsoleRecord | None:
-        trial, numbers = cells[0], list(map(parse_number, cells))
-        step = as_step(numbers[self._columns.index(_STEP)])
+        trial, step = cells[0], as_step(parse_number(cells[self._columns.index(_STEP)]))
         if step is None or step <= self._last_steps.get(trial, 0):
             return None
         if trial not in self._last_steps and len(self._last_steps) >= _MAX_TRIALS:
             return None
         self._last_steps[trial] = step
-        named = zip(self._columns[1:], numbers[1:], strict=True)
-        values = [(name, value) for name, value in named if value is not None]
+        values = named_numbers(zip(self._columns[1:], cells[1:], strict=True))
         return ConsoleRecord(values, step, "iteration", trial=trial)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 _DIGITS_PATTERN = (
     r"(?:\d{1,3}(?:,\d{3})+(?![\d])(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d{1,5})?"
@@ -41,6 +42,11 @@ def parse_number(text: str) -> float | None:
         value = float("inf" if "INF" in text else "nan")
         return -value if text.startswith("-") else value
     return float(text.replace(",", ""))
+
+
+def named_numbers(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, float]]:
+    """The pairs of a name and a word that is a number, with that number."""
+    return [(name, value) for name, word in pairs if (value := parse_number(word)) is not None]
 
 
 def may_hold_number(text: str) -> bool:
