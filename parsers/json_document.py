@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections import deque
-from collections.abc import Mapping
 from pathlib import Path, PurePath
 
 from ppo_top.model import Batch
@@ -32,7 +30,7 @@ from ppo_top.parsers.shared.documents.python_literals import as_json, is_literal
 from ppo_top.parsers.shared.names import download_names, metric_names
 from ppo_top.parsers.shared.names.counter_names import is_counter
 from ppo_top.parsers.shared.names.run_names import plain_run_name
-from ppo_top.parsers.shared.stores.replaced_file import ReplacedFileStore
+from ppo_top.parsers.shared.stores.replaced_file import TrainingsStore
 from ppo_top.parsers.shared.stores.rewritten_points import MAX_FILE_BYTES, RewrittenPointsStore
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -59,48 +57,19 @@ class JsonDocumentStore(RewrittenPointsStore):
         return batch
 
 
-class JsonTrainingsStore(ReplacedFileStore):
+class JsonTrainingsStore(TrainingsStore):
     """Reads several trainings, each under its name, whenever the file has been written."""
 
-    def __init__(self, path: Path) -> None:
-        super().__init__(path)
-        self._pending: deque[Batch] = deque()
-        self._runs: list[str] = []
-
-    def poll(self, limit: int) -> Batch:
-        """All of one training, or nothing while the file is unchanged."""
-        del limit
-        version = None if self._pending else self._new_version()
-        if version is not None:
-            try:
-                batches = _trainings(self._path)
-            except OSError:
-                return Batch()
-            except (ValueError, RecursionError) as problem:
-                return self._problem(version, str(problem)[:120])
-            self._note_read(version)
-            self._add_pending(batches)
-        return self._pending.popleft() if self._pending else Batch()
-
-    def _add_pending(self, batches: Mapping[str, Batch]) -> None:
-        gone = {run: Batch(stored_run=run) for run in self._runs if run not in batches}
-        for run, batch in (gone | dict(batches)).items():
-            batch.stored_run, batch.restarted = run, run in self._runs
-            self._pending.append(batch)
-        self._runs = list(batches)
-
-
-def _trainings(path: Path) -> dict[str, Batch]:
-    """The trainings of a file by name; raises `ValueError` if there is none."""
-    found: dict[str, Batch] = {}
-    for name, training in json_trainings.trainings_of(_load(path)):
-        plain = plain_run_name(name)
-        found[plain if plain not in found else f"{plain}-{len(found) + 1}"] = read_document(
-            training
-        )
-    if not found:
-        raise ValueError("no list of rewards under a name")
-    return found
+    def _read(self) -> list[Batch]:
+        found: dict[str, Batch] = {}
+        for name, training in json_trainings.trainings_of(_load(self._path)):
+            plain = plain_run_name(name)
+            run = plain if plain not in found else f"{plain}-{len(found) + 1}"
+            found[run] = read_document(training)
+            found[run].stored_run = run
+        if not found:
+            raise ValueError("no list of rewards under a name")
+        return list(found.values())
 
 
 def _load(path: Path) -> object:
@@ -151,8 +120,6 @@ _ROWS_START = lazy_pattern(rb"\s*+(?:\[\s*+\{|\{.*?\[\s*+\{)", re.DOTALL)
 _NUMBERED_ROWS_START = lazy_pattern(
     rb'\s*+\{\s*+"\d{1,15}"\s*+:\s*+\{[^{}]{1,4000}+\}\s*+,\s*+"\d{1,15}"\s*+:\s*+\{'
 )
-_KEY = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:')
-
 
 _DOCUMENT_START = lazy_pattern(rb"\{\s*(?:[\"}]|$)|\[\s*(?:\{|$)")
 _NUMBERS_START = lazy_pattern(
@@ -190,9 +157,7 @@ def claims(name: str, head: bytes) -> bool | None:
         return False
     if name.endswith(".txt") and _LINE_BEHIND.search(start):
         return False
-    curves = [
-        match[1].decode("utf-8", "replace") for match in json_trainings.CURVE_START.finditer(start)
-    ]
+    curves = json_trainings.names_in(start, json_trainings.CURVE_START)
     is_named = _TRAINING_NAME.search(name) and _LONG_LIST.search(start)
     if any(map(metric_names.is_metric, curves)) or (curves and is_named):
         return True
@@ -200,7 +165,7 @@ def claims(name: str, head: bytes) -> bool | None:
         return True
     is_numbered = _NUMBERED_ROWS_START.match(start) is not None
     rows = is_numbered or _ROWS_START.match(start)
-    keys = [match[1].decode("utf-8", "replace") for match in _KEY.finditer(start)] if rows else []
+    keys = json_trainings.names_in(start, json_trainings.KEY) if rows else []
     if any(map(metric_names.is_metric, keys)) and (is_numbered or any(map(_may_be_step, keys))):
         return True
     if _REWARDS_NAME.search(name) and any(map(metric_names.is_reward, keys)):

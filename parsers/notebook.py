@@ -13,14 +13,15 @@ from __future__ import annotations
 import json
 import re
 from array import array
-from collections import deque
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ppo_top.model import UNKNOWN_TIME, Batch, Points, Problem, RunEnd, State
+from ppo_top.model import UNKNOWN_TIME, Batch, Points, RunEnd, State
 from ppo_top.parsers.base import Format, Parser
 from ppo_top.parsers.shared.columns import ColumnBuilder
+from ppo_top.parsers.shared.documents.json_values import as_list
+from ppo_top.parsers.shared.stores.replaced_file import TrainingsStore
 from ppo_top.parsers.shared.tables.html_rows import HtmlRows
 from ppo_top.parsers.shared.tables.table_columns import LOSS_COLUMN, trainer_columns
 from ppo_top.parsers.shared.text.evaluation_heading import begins_with_evaluation
@@ -51,63 +52,19 @@ class _Training:
         self.error = ""
 
 
-class NotebookStore:
+class NotebookStore(TrainingsStore):
     """Reads a notebook whenever it has changed; each batch belongs to one of its trainings."""
 
     def __init__(self, path: Path, make_console: Callable[[], Parser]) -> None:
-        self._path = path
+        super().__init__(path)
         self._make_console = make_console
-        self._stamp: tuple[int, int, int] | None = None
-        self._pending: deque[Batch] = deque()
-        self._runs: list[str] = []
-        self._last_problem = ""
 
-    def poll(self, limit: int) -> Batch:
-        """All of one training (a notebook is small), or nothing while the file is unchanged."""
-        del limit
-        if not self._pending:
-            self._read_if_changed()
-        return self._pending.popleft() if self._pending else Batch()
-
-    def side_files_changed(self) -> bool:
-        """There are no other files."""
-        return False
-
-    def close(self) -> None:
-        """Nothing is held open."""
-
-    def _read_if_changed(self) -> None:
-        try:
-            found = self._path.stat()
-            stamp = (found.st_ino, found.st_size, found.st_mtime_ns)
-            if stamp == self._stamp:
-                return
-            self._stamp = stamp
-            cells = _cells(_load_document(self._path, found.st_size))
-        except (OSError, ValueError, RecursionError) as error:
-            self._report_problem(f"cannot be read now: {str(error)[:100]}")
-            return
-        self._last_problem = ""
-        batches = {batch.stored_run: batch for batch in self._batches(cells)}
-        gone = [Batch(stored_run=run) for run in self._runs if run not in batches]
-        for batch in (*gone, *batches.values()):
-            batch.restarted = batch.stored_run in self._runs
-            self._pending.append(batch)
-        self._runs = list(batches)
-
-    def _report_problem(self, what: str) -> None:
-        """Report it once, until the notebook can be read again; what was read before stays."""
-        if what != self._last_problem:
-            self._last_problem = what
-            run = self._runs[0] if self._runs else ""
-            self._pending.append(Batch(problems=[Problem(0, what)], stored_run=run))
-
-    def _batches(self, cells: list[dict[str, Any]]) -> Iterator[Batch]:
+    def _read(self) -> Iterator[Batch]:
         found: dict[int, list[Batch]] = {}
         shows: set[int] = set()
-        for number, cell in enumerate(cells, 1):
+        for number, cell in enumerate(_cells(_load_document(self._path)), 1):
             trainings = _trainings(cell)
-            found[number] = [each for training in trainings for each in self._read(training)]
+            found[number] = [each for training in trainings for each in self._batches(training)]
             if _shows_trained(trainings[0]):
                 shows.add(number)
         are_trained = any(found[number] for number in found.keys() - shows)
@@ -119,7 +76,7 @@ class NotebookStore:
                 batch.stored_run = f"{self._path.stem}-cell-{number}{part}"
                 yield batch
 
-    def _read(self, training: _Training) -> list[Batch]:
+    def _batches(self, training: _Training) -> list[Batch]:
         """The points of the table if there is one, else those of the text; its lines in any case.
 
         Nothing if there is no training; a script of several prints one below the other.
@@ -176,26 +133,30 @@ def _rows_needed(training: _Training) -> int:
     return _MIN_TABLES if len(tables) >= _MIN_TABLES else _MIN_TEXT_ROWS
 
 
-def _load_document(path: Path, size: int) -> object:
-    if size > _MAX_FILE_BYTES:
+def _load_document(path: Path) -> object:
+    """The document of a file; raises `ValueError` if it is not complete."""
+    if path.stat().st_size > _MAX_FILE_BYTES:
         raise ValueError(f"larger than {_MAX_FILE_BYTES:,} bytes")
-    return json.loads(path.read_bytes())
+    try:
+        return json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"cannot be read now: {str(error)[:100]}") from error
 
 
 def _cells(document: object) -> list[dict[str, Any]]:
     """The cells of a notebook; version 3 keeps them in worksheets. Raises `ValueError`."""
     if isinstance(document, dict):
-        sheets = [document, *_list(document.get("worksheets"))]
+        sheets = [document, *as_list(document.get("worksheets"))]
         found = [each["cells"] for each in sheets if isinstance(each, dict) and "cells" in each]
         if found:
-            return [cell for cells in found for cell in _list(cells) if isinstance(cell, dict)]
+            return [cell for cells in found for cell in as_list(cells) if isinstance(cell, dict)]
     raise ValueError("not a notebook: no cells")
 
 
 def _trainings(cell: dict[str, Any]) -> list[_Training]:
     """The trainings of a cell; text belongs to the table before it, else to the first one."""
     found = [_Training()]
-    for output in _list(cell.get("outputs")):
+    for output in as_list(cell.get("outputs")):
         if not isinstance(output, dict):
             continue
         if output.get("output_type") in ("error", "pyerr"):
@@ -309,10 +270,6 @@ def _text(value: object) -> str:
     if isinstance(value, list):
         return "".join(each for each in value if isinstance(each, str))
     return value if isinstance(value, str) else ""
-
-
-def _list(value: object) -> list[Any]:
-    return value if isinstance(value, list) else []
 
 
 def claims(_name: str, head: bytes) -> bool | None:

@@ -36,7 +36,7 @@ _NAME_OF_RUN = lazy_pattern(
 )
 """An environment of Gym, or a number of a training."""
 CURVE_START = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:\s*+\[\s*+(?:-?\d|NaN|-?Infinity)')
-_KEY = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:')
+KEY = lazy_pattern(rb'"([^"\\]{1,80})"\s*+:')
 _LIST_START = lazy_pattern(r"\s*+\[\s*+(?=\{)")
 _TOKEN = lazy_pattern(rb'"((?:[^"\\]|\\.)*+)"(\s*+:\s*+\{)?|[{}]')
 """A text, and whether it is the name of an object; or where one begins or ends."""
@@ -150,7 +150,7 @@ def claims(_name: str, head: bytes) -> bool | None:
         return bool(_training_name(first) or _run_keys(first))
     if len(head) < HEAD_BYTES:
         return None
-    is_row = any(is_stepped(match[1].decode("utf-8", "replace")) for match in _KEY.finditer(head))
+    is_row = any(map(is_stepped, names_in(head, KEY)))
     return bool(_NAME_START.search(head)) and _holds_rewards(head) and not is_row
 
 
@@ -190,5 +190,9 @@ def _outer_objects(head: bytes) -> Iterator[tuple[str, bytes]]:
 
 def _holds_rewards(head: bytes) -> bool:
     """Whether a list of numbers is called a reward."""
-    keys = (match[1].decode("utf-8", "replace") for match in CURVE_START.finditer(head))
-    return any(map(metric_names.is_reward, keys))
+    return any(map(metric_names.is_reward, names_in(head, CURVE_START)))
+
+
+def names_in(head: bytes, pattern: re.Pattern[bytes]) -> list[str]:
+    """The names that a pattern finds in the beginning of a document."""
+    return [name.decode("utf-8", "replace") for name in pattern.findall(head)]

@@ -202,8 +202,8 @@ def _is_int64(value: int) -> bool:
 
 def _parse_histogram(value: dict[str, Any]) -> Histogram | None:
     """A histogram with n counts (`values`) between n + 1 edges (`bins`)."""
-    counts = [as_float(each) for each in _list(value.get("values"))]
-    limits = [as_float(each) for each in _list(value.get("bins"))]
+    counts = [as_float(each) for each in as_list(value.get("values"))]
+    limits = [as_float(each) for each in as_list(value.get("bins"))]
     if "packedBins" in value and not limits:
         limits = list(_unpack_bins(value["packedBins"]))
     known = [each for each in (*counts, *limits) if each is not None and math.isfinite(each)]
@@ -244,5 +244,6 @@ def _quantile(ordered: list[float], share: float) -> float:
     return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
 
 
-def _list(value: Any) -> list[Any]:
+def as_list(value: object) -> list[Any]:
+    """A list as it is; an empty one for anything else."""
     return value if isinstance(value, list) else []

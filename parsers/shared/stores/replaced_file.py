@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterable
 from pathlib import Path
 
 from ppo_top.model import Batch, Problem
@@ -47,3 +49,34 @@ class ReplacedFileStore:
             return Batch()
         self._last_problem = what
         return Batch(problems=[Problem(0, what)])
+
+
+class TrainingsStore(ReplacedFileStore):
+    """A store of a document that may hold several trainings, each of which is given at once."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._pending: deque[Batch] = deque()
+        self._runs: list[str] = []
+
+    def _read(self) -> Iterable[Batch]:
+        """A batch for each training, which `stored_run` names; raises `ValueError` if it cannot."""
+        raise NotImplementedError
+
+    def poll(self, limit: int) -> Batch:
+        """All of one training, or nothing while the file is unchanged."""
+        version = None if self._pending else self._new_version()
+        if version is not None:
+            try:
+                batches = {each.stored_run: each for each in self._read()}
+            except OSError:
+                return Batch()
+            except (ValueError, RecursionError) as problem:
+                return self._problem(version, str(problem)[:120])
+            self._note_read(version)
+            gone = {run: Batch(stored_run=run) for run in self._runs if run not in batches}
+            for run, batch in (gone | batches).items():
+                batch.restarted = run in self._runs
+                self._pending.append(batch)
+            self._runs = list(batches)
+        return self._pending.popleft() if self._pending else Batch()
