@@ -30,7 +30,7 @@ from ppo_top.parsers.shared.names.axes import TIME_KEYS, parse_unix_time, step_a
 from ppo_top.parsers.shared.tables.episode_counts import TableStep
 from ppo_top.parsers.shared.tables.row_parser import RowParser
 from ppo_top.parsers.shared.tables.table_runs import TableRun, TableRuns
-from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, Segment
+from ppo_top.parsers.shared.text.line_splitter import Segment
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_COLUMNS = 1_000
@@ -52,8 +52,8 @@ class JsonLinesParser(RowParser):
     A key may tell the trainings of several seeds apart (`TableRuns`).
     """
 
-    def __init__(self, max_line_bytes: int = MAX_LINE_BYTES) -> None:
-        super().__init__(max_line_bytes)
+    def __init__(self) -> None:
+        super().__init__()
         self._step_is_count = False
         self._step = TableStep[Segment]()
         self._runs = TableRuns()

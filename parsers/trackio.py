@@ -59,13 +59,11 @@ class TrackioStore(DatabaseStore):
             return  # there may be more of them, which belong before the next rows
         query = f"SELECT {_ROW_COLUMNS.format(run_id=run_id)} FROM metrics WHERE rowid > ? ORDER BY rowid LIMIT ?"  # fmt: skip # noqa: E501
         while True:
-            found = self._snapshot.rows(query, self._last_rowid, limit)
-            # A damaged table may return the same rows forever.
-            rows = [row for row in found if isinstance(row[0], int) and row[0] > self._last_rowid]
+            rows = self._rows_after(self._last_rowid, query, limit)
             for run, group in groupby(rows, key=lambda row: decode_text(row[3])):
                 self._add_pending(self._batch(run, list(group)))
             self._last_rowid = max((row[0] for row in rows), default=self._last_rowid)
-            if not rows or len(found) < limit or any(batch.points for batch in self._pending):
+            if len(rows) < limit or any(batch.points for batch in self._pending):
                 break
         self._read_settings(run_id)
 
@@ -74,10 +72,7 @@ class TrackioStore(DatabaseStore):
         if not {"timestamp", run_id, "metrics"} <= table_columns(self._snapshot, "system_metrics"):
             return False
         query = f"SELECT rowid, timestamp, run_name, {run_id}, metrics FROM system_metrics WHERE rowid > ? ORDER BY rowid LIMIT ?"  # fmt: skip # noqa: E501
-        found = self._snapshot.rows(query, self._last_system_rowid, limit)
-        rows = [
-            row for row in found if isinstance(row[0], int) and row[0] > self._last_system_rowid
-        ]
+        rows = self._rows_after(self._last_system_rowid, query, limit)
         for run, group in groupby(rows, key=lambda row: decode_text(row[3])):
             machine = MachineColumns()
             for _, stamp, name, _, metrics in group:
@@ -85,7 +80,7 @@ class TrackioStore(DatabaseStore):
                 add_system_metrics(machine, metrics, parse_iso_time(decode_text(stamp)))
             self._add_pending(Batch(machine=machine.pop_points(), stored_run=part))
         self._last_system_rowid = max((row[0] for row in rows), default=self._last_system_rowid)
-        return len(found) == limit and bool(self._pending)
+        return len(rows) == limit and bool(self._pending)
 
     def _batch(self, run: str, rows: list[SqliteRow]) -> Batch:
         found = ColumnBuilder()

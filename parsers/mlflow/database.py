@@ -48,9 +48,7 @@ class MlflowDatabase(DatabaseStore):
             if not columns <= table_columns(self._snapshot, table):
                 return
         runs = self._read_runs()
-        found = self._snapshot.rows(_METRICS, self._last_rowid, limit)
-        # A damaged table may return the same rows forever.
-        rows = [row for row in found if isinstance(row[0], int) and row[0] > self._last_rowid]
+        rows = self._rows_after(self._last_rowid, _METRICS, limit)
         by_run: dict[str, list[SqliteRow]] = defaultdict(list)
         for row in rows:
             by_run[decode_text(row[1])].append(row)

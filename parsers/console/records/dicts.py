@@ -7,7 +7,6 @@ print `None`. Neither is JSON or a Python literal.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from ppo_top.model import ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
-from ppo_top.parsers.shared.documents.fast_json import WORTH_LOADING_BYTES, json_reader
+from ppo_top.parsers.shared.documents.fast_json import MINUS_ZERO, WORTH_LOADING_BYTES, json_reader
 from ppo_top.parsers.shared.documents.printed_dict import DictItem, parse_items
 from ppo_top.parsers.shared.names.axes import step_and_total
 from ppo_top.parsers.shared.names.counter_names import may_lead
@@ -47,8 +46,6 @@ _FIRST_ITEM = lazy_pattern(r"'([^']{1,80})': '?[-\d]")
 _BETWEEN_DICTS = lazy_pattern(r"(?<=\}) (?=\{['\"][^'\"{}]{1,80}['\"]: )")
 _WRAPPER = lazy_pattern(r"['\"](data|metrics)['\"]: \{")
 _MOST_BESIDE_WRAPPED = 2
-_MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
-"""JSON reads it as an integer, which has no sign."""
 
 
 def with_start(text: str) -> str:
@@ -217,7 +214,7 @@ class DictReader:
 
     def _parse_rows(self, lines: bytes, count: int) -> Sequence[DictRows]:
         """The rows in the first of so many lines, up to one with keys that are not known."""
-        if not lines.isascii() or b"\\" in lines or b"\r" in lines or _MINUS_ZERO.search(lines):
+        if not lines.isascii() or b"\\" in lines or b"\r" in lines or MINUS_ZERO.search(lines):
             return ()
         self._count += count
         if self._count >= _MIN_LINES_FOR_ORJSON:

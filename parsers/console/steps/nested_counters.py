@@ -10,13 +10,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from ppo_top.parsers.console.record import ConsoleRecord
 from ppo_top.parsers.shared.names.metric_names import TOTAL_SETTINGS, normalise, step_axis
+from ppo_top.parsers.shared.text.number_text import is_start
 
 _MAX_WAITING = 64
 _MOST_NUMBERS = 20
 """Of a counter that is waited for, unless it says where it ends."""
 _MAX_COUNTERS = 16
-_START_SHARE = 20
-"""A lap begins at the first number of all, or within this part of the lap before it."""
 _ROW_AXES = frozenset({"iteration", "epoch", "episode"})
 """What may be an outer counter. Steps are finer than all of these: they count on."""
 
@@ -229,7 +228,7 @@ class NestedCounters:
         last = self._newest[name] - self._before.get(name, 0)
         if step == last and name in self._open:  # a lap of a single number
             return step == self._first[name] and len(dict(_counters_in(found))) == 1
-        return step < last and step <= max(self._first[name], last // _START_SHARE)
+        return step < last and is_start(step, self._first[name], last)
 
     def _ends_again(self, name: str, found: ConsoleRecord) -> bool:
         """Whether it is at its end, as in the record before: `Epoch 3/60 - Step 100/100`."""

@@ -17,7 +17,7 @@ from ppo_top.parsers.shared.names.metric_names import (
     numbers_training,
     step_axis,
 )
-from ppo_top.parsers.shared.text.number_text import is_round, parse_number
+from ppo_top.parsers.shared.text.number_text import is_round, is_start, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _NAMED = lazy_pattern(
@@ -57,9 +57,6 @@ _MAX_TEXT_CHARS = 300
 _MAX_NAMES = 64
 _TOTALS = frozenset({"max_steps", *TOTAL_SETTINGS.values()})
 """An evaluation may have another number of episodes."""
-_START_SHARE = 20
-"""A training begins at its first step, or within this part of the steps of the one before."""
-
 _ROUND_AXES = frozenset({"episode", "epoch", "iteration"})
 """What a loop counts up to a round number; an episode is often cut at a round number of steps."""
 _FEWEST_STRIDES = 10
@@ -164,7 +161,7 @@ class TrainingStarts:
 
     def is_first(self, step: int, before: int) -> bool:
         """Whether a step, after one at `before`, may be the first of another training."""
-        return step <= max(self.first_step or 0, before // _START_SHARE)
+        return is_start(step, self.first_step or 0, before)
 
     def differs_from(self, other: TrainingStarts) -> str:
         """A name or setting that both have printed with other values; "" if there is none."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -10,6 +11,9 @@ from typing import Any
 
 WORTH_LOADING_BYTES = 1 << 18
 """The import of orjson takes 10 ms, as the standard library does for half a megabyte."""
+
+MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
+"""JSON reads it as an integer, which has no sign."""
 
 _asked_bytes = 0
 

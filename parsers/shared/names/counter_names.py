@@ -9,14 +9,10 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 from ppo_top.parsers.shared.names import metric_names
+from ppo_top.parsers.shared.names.metric_names import word_set
 
-
-def _word_set(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
-_STEPS = _word_set("step steps numsteps timestep timesteps frame frames sample samples t")
-_ROWS = _word_set(
+_STEPS = word_set("step steps numsteps timestep timesteps frame frames sample samples t")
+_ROWS = word_set(
     """
     episode episodes ep eps epi epis game games iteration iterations iter iters it itr update
     updates epoch epochs round rounds generation generations gen rollout rollouts trial trials
@@ -24,7 +20,7 @@ _ROWS = _word_set(
     """
 )
 """What a row of a table may be. `eps` is mostly the exploration rate, which does not rise."""
-_WHOSE = _word_set(
+_WHOSE = word_set(
     """
     num number no n id idx index count counter nr total global current cumulative train training
     learn learning learner env environment so far done completed played finished gradient grad
@@ -33,7 +29,7 @@ _WHOSE = _word_set(
 )
 _BARE_STEPS = ("steps", "numsteps")
 _PLURAL_ROWS = frozenset(word for word in _ROWS if word.endswith("s") and word != "eps")
-_SO_FAR = _word_set(
+_SO_FAR = word_set(
     "total global cumulative far env environment seen consumed processed trained train training"
 )
 

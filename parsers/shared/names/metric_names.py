@@ -13,16 +13,17 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 _WORD_PATTERN = lazy_pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 
 
-def _word_set(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
     return frozenset(text.split())
 
 
-_REWARD_WORDS = _word_set(
+_REWARD_WORDS = word_set(
     "reward rewards rew rwd rwds return returns score scores fitness"
     " recompensa recompensas ricompensa belohnung"
 )
 
-METRIC_WORDS = _REWARD_WORDS | _word_set(
+METRIC_WORDS = _REWARD_WORDS | word_set(
     """
     rews ret loss losses kl kld approxkl entropy ent clip clipped
     clipfrac clipfraction cliprange grad gradnorm gradient gradients advantage advantages adv advs
@@ -34,7 +35,7 @@ METRIC_WORDS = _REWARD_WORDS | _word_set(
 )
 """A name with one of these words is worth charting."""
 
-_MACHINE_WORDS = _word_set(
+_MACHINE_WORDS = word_set(
     """
     code status error errors warning warnings pid port line version id gpu gpus memory seed size
     parameters params trainable weights bytes file files exit signal rank device devices workers
@@ -44,7 +45,7 @@ _MACHINE_WORDS = _word_set(
 )
 """A name with one of these words is about the machine or the set-up, not the training."""
 
-_PROSE_WORDS = _word_set(
+_PROSE_WORDS = word_set(
     """
     in the a an of for at after before with took is was were are and or to from by on has have had
     than that this it be been will would should can only about into over under up down out not no
@@ -135,14 +136,14 @@ _STEP_WORDS = {
     **languages.STEP_WORDS,
 }
 
-_OF_MANY = _word_set("avg mean average min max")
-_TITLES = _word_set("game round rollout")
+_OF_MANY = word_set("avg mean average min max")
+_TITLES = word_set("game round rollout")
 """Step words that also stand over texts of their own: `Game 3`."""
-_BARE_COUNTS = _word_set("step steps timestep timesteps frame frames")
-_TRAINING_NUMBERS = _word_set("run seed trial fold experiment pid")
-_WORKERS = _word_set("env worker actor agent thread process")
-_EPISODE_COUNTS = _word_set("episodes actorepisodes")
-_NEVER_MEASURED = _word_set(
+_BARE_COUNTS = word_set("step steps timestep timesteps frame frames")
+_TRAINING_NUMBERS = word_set("run seed trial fold experiment pid")
+_WORKERS = word_set("env worker actor agent thread process")
+_EPISODE_COUNTS = word_set("episodes actorepisodes")
+_NEVER_MEASURED = word_set(
     "gamma discountfactor gaelambda maxgradnorm nepochs updateepochs batchsize minibatchsize"
     " numminibatches numenvs nenvs buffersize memorysize replaybuffersize hiddensize hiddendim"
     " learningstarts trainfreq explorationfraction stepsperepoch maxeplen savefreq"
@@ -157,7 +158,7 @@ TOTAL_SETTINGS = {
 }
 """The configuration's name for N of `k/N`, by what is counted."""
 
-_SETTING_NAMES = _word_set(
+_SETTING_NAMES = word_set(
     """
     learningrate lr gamma gaelambda lam cliprange clipcoef clipeps epsilon nepochs updateepochs
     totaltrainingsteps
@@ -265,7 +266,7 @@ def is_prose(name: str) -> bool:
     return not is_rate and not _PROSE_WORDS.isdisjoint(split_words(name))
 
 
-_ALGORITHM_WORDS = _word_set(
+_ALGORITHM_WORDS = word_set(
     "a2c a3c acktr c51 ddpg ddqn dpo dqn grpo impala ppo reinforce rloo sac sarsa td3 trpo"
 )
 _LOSS_ENDS = (("loss",), ("losses",))
@@ -275,12 +276,12 @@ _NUMBER_OF_RUN = lazy_pattern(r"(?i)(?:[_.-](?:(?:seed|run|trial)[_-]?)?|(?<=s))
 """At the end of a file's name, which says whose rewards they are before that."""
 _SERIES_WORDS = lazy_pattern(r"[_.-](?:history|hist|log|logs|list)$", re.IGNORECASE)
 """At the end of a file's name: `mean_score_history.txt`."""
-_OTHER_REWARD_WORDS = METRIC_WORDS | _word_set(
+_OTHER_REWARD_WORDS = METRIC_WORDS | word_set(
     "min max mean best var evaluation test val validation length lengths time penalty shaped"
     " intrinsic component components"
 )
 """Words with which a file's rewards are not, or may not be, those of the training's episodes."""
-_WORDS_BEFORE_REWARDS = _OTHER_REWARD_WORDS | _word_set(
+_WORDS_BEFORE_REWARDS = _OTHER_REWARD_WORDS | word_set(
     "episode episodes step steps timestep timesteps train training total sum cumulative avg average"
     " ave running moving rolling smoothed discounted extrinsic true raw random baseline expert"
     " human optimal greedy agent agents all batch"

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ppo_top.model import Batch, Problem
-from ppo_top.parsers.shared.stores.sqlite_snapshot import DatabaseBusy, SqliteSnapshot
+from ppo_top.parsers.shared.stores.sqlite_snapshot import DatabaseBusy, SqliteRow, SqliteSnapshot
 
 _MAX_ROWS_PER_QUERY = 2000
 
@@ -54,6 +54,14 @@ class DatabaseStore:
     def _read_rows(self, limit: int) -> None:
         """Read rows until some hold points; raises `sqlite3.Error`, `OSError` or `DatabaseBusy`."""
         raise NotImplementedError
+
+    def _rows_after(self, last: int, query: str, limit: int) -> list[SqliteRow]:
+        """The next rows of a query by their rowid, the first column, which is above the last one.
+
+        A damaged table may return the same rows forever.
+        """
+        rows = self._snapshot.rows(query, last, limit)
+        return [row for row in rows if isinstance(row[0], int) and row[0] > last]
 
     def _run_name(self, run: str, name: str) -> str:
         """A unique name for each run that is valid in a path."""

@@ -75,7 +75,7 @@ class OuterColumns:
         end = next((at for at in rest if steps[at] <= first), len(steps))
         if end == 0:
             return False
-        texts = {at: _text_of(columns[at][0]) for at in self._places}
+        texts = {at: text_of(columns[at][0]) for at in self._places}
         kept = [
             at
             for at in self._places
@@ -102,5 +102,6 @@ class OuterColumns:
         return Lap(column, self._texts[column], counts_on)
 
 
-def _text_of(cell: object) -> str:
+def text_of(cell: object) -> str:
+    """The text of a cell, which may be bytes or a number."""
     return (cell.decode("utf-8", "replace") if isinstance(cell, bytes) else str(cell)).strip()

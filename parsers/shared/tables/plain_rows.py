@@ -7,13 +7,11 @@ from array import array
 from collections.abc import Sequence
 
 from ppo_top.model import UNKNOWN_TIME
-from ppo_top.parsers.shared.documents.fast_json import json_reader
+from ppo_top.parsers.shared.documents.fast_json import MINUS_ZERO, json_reader
 from ppo_top.parsers.shared.names.axes import parse_unix_time
 from ppo_top.parsers.shared.text.number_text import as_step, parse_number
 
 _NUMBER_BYTES = b"0123456789+-.eE\n"
-_MINUS_ZERO = re.compile(rb"-0(?![\d.eE])")
-"""JSON reads it as an integer, which has no sign."""
 _EMPTY_CELL = re.compile(rb",(?=,)")
 _ROW_MARK = b'"",'
 """Stands where a row begins, and after the last one."""
@@ -45,7 +43,7 @@ def split_columns(block: bytes, delimiter: bytes, width: int) -> Sequence[Sequen
 
 def _columns_of_numbers(block: bytes, delimiter: bytes, width: int) -> list[list[Cell]] | None:
     """The columns of rows that hold plain numbers only, read as JSON; None if they do not fit."""
-    if _MINUS_ZERO.search(block):
+    if MINUS_ZERO.search(block):
         return None
     if delimiter != b",":
         block = block.replace(delimiter, b",")

@@ -11,8 +11,8 @@ from ppo_top.model import Batch, ConfigValue
 from ppo_top.parsers.shared.columns import ColumnBuilder
 from ppo_top.parsers.shared.names.metric_names import normalise, numbers_training
 from ppo_top.parsers.shared.names.run_names import plain_run_name
-from ppo_top.parsers.shared.tables.outer_columns import OuterColumns
-from ppo_top.parsers.shared.text.number_text import is_round, parse_number
+from ppo_top.parsers.shared.tables.outer_columns import OuterColumns, text_of
+from ppo_top.parsers.shared.text.number_text import is_round, is_start, parse_number
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _WORD_COLUMNS = frozenset({"agent", "algo", "algorithm", "method", "policy"})
@@ -23,8 +23,6 @@ _COUNTERS = frozenset({"episode", "episodes", "iteration", "update", "epoch"})
 _MAX_RUNS = 1000
 _ANEW = "training {} in this table: the one before has a round {} episodes, and they begin anew"
 _NOTE = "training {} in this table: another {} ({})"
-_START_SHARE = 20
-"""A training begins at the first step of the first one, or within this part of the last step."""
 
 
 def _without_suffix(name: str) -> str:
@@ -187,16 +185,8 @@ class TableRuns:
 
         `columns`: the cells of its rows, for each of the columns that name trainings.
         """
-        firsts = [column[0] for column in columns]
-        texts = [
-            first.decode("utf-8", "replace") if isinstance(first, bytes) else str(first)
-            for first in firsts
-        ]
-        same = self._cells_of(texts) == self._cells
-        return same and all(
-            column.count(first) == len(column)
-            for column, first in zip(columns, firsts, strict=True)
-        )
+        same = self._cells_of([text_of(column[0]) for column in columns]) == self._cells
+        return same and all(column.count(column[0]) == len(column) for column in columns)
 
     def _cells_of(self, texts: Sequence[str]) -> RunCells:
         cells: list[float | str] = []
@@ -228,7 +218,7 @@ class TableRuns:
         """Whether a step is a first one."""
         first = self._first_step if self._first_step is not None else step
         last = self.current.step
-        return step <= last and (step <= first or step * _START_SHARE <= last)
+        return step <= last and is_start(step, first, last)
 
     def _names_anew(self, cells: RunCells) -> bool:
         """Whether a row has a new name, of an algorithm say, where such names told two apart.

@@ -72,8 +72,17 @@ def unwrap_numbers(text: str) -> str:
 
 
 _LEAST_ROUND = 50
+_START_SHARE = 20
 
 
 def is_round(total: int) -> bool:
     """Whether a number is one that people choose for a loop's end; one in fifty is by chance."""
     return total > 0 and total % max(_LEAST_ROUND, 5 * 10 ** (len(str(total)) - 2)) == 0
+
+
+def is_start(step: int, first: int, last: int) -> bool:
+    """Whether a step, after those from `first` to `last`, may be where another count begins.
+
+    It does at the first step of the one before, or within this part of its steps.
+    """
+    return step <= max(first, last // _START_SHARE)
