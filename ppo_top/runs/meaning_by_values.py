@@ -204,16 +204,21 @@ def settle_by_others(found: dict[str, Meaning], tags: Sequence[str], *, is_known
         lengths = [tag for tag in tags if tag.lower() in _LENGTH_NAMES]
         found |= {tag: Meaning("ep_len", fallback=True) for tag in lengths[:1]}
     if "exploration_rate" in concepts and "entropy" not in concepts:
-        for tag in [tag for tag in _guessed(found, "entropy_coef") if tag.lower() == "alpha"]:
-            del found[tag]
+        _forget(found, "entropy_coef", "alpha")
     if not is_known and concepts >= _OF_GRPO and concepts.isdisjoint(_OF_CONTROL):
-        for tag in [tag for tag in _guessed(found, "approx_kl") if _PLAIN_KL.fullmatch(tag)]:
+        for tag in filter(_PLAIN_KL.fullmatch, _guessed(found, "approx_kl")):
             found[tag] = found[tag]._replace(concept="ref_kl_token")
     names = {tag.lower() for tag in tags}
     for other, concept, name in _NAMES_OF_OTHERS:
         if other in names:
-            for tag in [tag for tag in _guessed(found, concept) if tag.lower() == name]:
-                del found[tag]
+            _forget(found, concept, name)
+
+
+def _forget(found: dict[str, Meaning], concept: str, name: str) -> None:
+    """Let tags of this name mean nothing that they are guessed to mean."""
+    for tag in _guessed(found, concept):
+        if tag.lower() == name:
+            del found[tag]
 
 
 def _guessed(meanings: Mapping[str, Meaning], concept: str) -> list[str]:

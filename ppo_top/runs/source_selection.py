@@ -109,27 +109,27 @@ def select_sources(sources: Iterable[SourceState], own_names: Mapping[str, str])
     others = [chain for chain in chains if chain is not main and not _is_episodic(chain)]
     uncertain = [chain for chain in others if _shared_series(chain, main) is None]
     return SourceSelection(
-        tuple(chosen),
-        tuple(clock),
-        clock[0].times[0] == clock[0].times[0],
-        clock[0].steps[0] * main.environments,
-        main,
-        main.axis,
-        main.steps_an_iteration,
-        _row_kind(main, chosen),
-        _main_trainer(main, chains, chosen),
-        {
+        streams=tuple(chosen),
+        clock_series=tuple(clock),
+        has_times=clock[0].times[0] == clock[0].times[0],
+        first_step=clock[0].steps[0] * main.environments,
+        main=main,
+        axis=main.axis,
+        steps_an_iteration=main.steps_an_iteration,
+        row_kind=_row_kind(main, chosen),
+        trainer=_main_trainer(main, chains, chosen),
+        concepts={
             (source.key, tag): known.concept
             for chain in chains
             for source in chain.sources
             for tag, known in chain.meanings.items()
             if tag in source.series
         },
-        tuple((chain, main, _has_same_length(chain, main)) for chain in uncertain),
-        tuple(chain for chain in chains if chain.has_open_counts),
-        tuple((chain, chain.environments) for chain in chains),
-        several,
-        summing_up,
+        uncertain_chains=tuple((each, main, _has_same_length(each, main)) for each in uncertain),
+        open_chains=tuple(chain for chain in chains if chain.has_open_counts),
+        environments=tuple((chain, chain.environments) for chain in chains),
+        rivals=several,
+        summaries=summing_up,
     )
 
 

@@ -87,8 +87,8 @@ class RunGroups:
 
         `has_siblings`: only this file was asked for, and others beside it end as it does.
         """
-        self._logs[key] = LogEntry(key, _absolute(path), format_, facts, has_siblings)
-        self._roots[key] = root, _absolute(root)
+        self._logs[key] = LogEntry(key, os.path.abspath(path), format_, facts, has_siblings)
+        self._roots[key] = root, os.path.abspath(root)
         self.is_stale = True
 
     def note(self, key: str) -> None:
@@ -151,7 +151,7 @@ class RunGroups:
         found: dict[int, LogGroup] = {}
         taken: set[str] = set()
         ordered = sorted(clusters, key=lambda each: each.main.id)
-        shared = _shared_homes(ordered)
+        shared = Counter(each.main.home for each in ordered)
         paths = {id(each): self._path(each, shared) for each in ordered}
         for cluster in ordered:
             before = self._id_before(cluster)
@@ -175,7 +175,10 @@ class RunGroups:
         return next(filter(None, before), "")
 
     def _path(self, cluster: Cluster, shared: Mapping[str, int]) -> tuple[str, str]:
-        """The path of a run with its PATH as it was given, and the path below that."""
+        """The path of a run with its PATH as it was given, and the path below that.
+
+        `shared`: home -> how many runs have their main unit there.
+        """
         main = cluster.main
         log = main.logs[0]
         root, absolute = self._roots[log.key]
@@ -243,28 +246,12 @@ def _titles(groups: Mapping[str, LogGroup], names: Mapping[str, str]) -> dict[st
     return found
 
 
-def _absolute(path: str) -> str:
-    return os.path.abspath(path)
-
-
 def _neighbour_counts(clusters: Iterable[Cluster]) -> dict[str, int]:
     """home -> how many clusters have a log there, above or below."""
-    at: dict[str, int] = {}
-    inside: dict[str, int] = {}
+    at: Counter[str] = Counter()
+    inside: Counter[str] = Counter()
     for cluster in clusters:
         homes = {unit.home for unit in cluster.units}
-        for home in homes:
-            at[home] = at.get(home, 0) + 1
-        for folder in homes.union(*map(folders_above, homes)):
-            inside[folder] = inside.get(folder, 0) + 1
-    return {
-        home: inside[home] + sum(at.get(above, 0) for above in folders_above(home)) for home in at
-    }
-
-
-def _shared_homes(clusters: Iterable[Cluster]) -> dict[str, int]:
-    """home -> how many runs have their main unit there."""
-    counts: dict[str, int] = {}
-    for cluster in clusters:
-        counts[cluster.main.home] = counts.get(cluster.main.home, 0) + 1
-    return counts
+        at.update(homes)
+        inside.update(homes.union(*map(folders_above, homes)))
+    return {home: inside[home] + sum(at[above] for above in folders_above(home)) for home in at}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping
 
 VAGUE = re.compile(r"(\d+|version_\d+|seed[-_=]?\d+|rank[-_]?\d+)$")
@@ -29,11 +30,9 @@ def short_names(paths: Mapping[str, str]) -> dict[str, str]:
     Of runs called after a moment, the folders that tell more are named where these differ.
     """
     parts = {run: list(filter(None, path.split("/"))) or ["/"] for run, path in paths.items()}
-    ends: dict[str, int] = {}
-    for own in parts.values():
-        for count in range(1, len(own) + 1):
-            end = "/".join(own[-count:])
-            ends[end] = ends.get(end, 0) + 1
+    ends = Counter(
+        "/".join(own[-count:]) for own in parts.values() for count in range(1, len(own) + 1)
+    )
     told = {run: count for run, own in parts.items() if (count := _told_by(own)) > 1}
     if len({tuple(parts[run][: -count + 1]) for run, count in told.items()}) == 1:
         told = {}

@@ -253,17 +253,14 @@ class TieFinder:
     def _tie_only_ones(self) -> None:
         """All logs in and below a folder fit each other, and each is the only one of its kind."""
         for home in sorted({unit.home for unit in self._units}, key=lambda home: -len(home)):
-            inside = {id(found): found for found in map(self._cluster_of, self._below[home])}
-            clusters = list(inside.values())
+            inside = (self._cluster[unit.id] for unit in self._below[home])
+            clusters = list({id(each): each for each in inside}.values())
             if not 1 < len(clusters) <= MAX_ONLY_ONES or any(_stands_alone(c) for c in clusters):
                 continue
             firsts = [cluster.units[0] for cluster in clusters]
             if all(self._fit(one, other) for one, other in combinations(firsts, 2)):
                 for other in firsts[1:]:
                     self._join(firsts[0], other, ONLY_ONE)
-
-    def _cluster_of(self, unit: LogUnit) -> Cluster:
-        return self._cluster[unit.id]
 
 
 def _is_same_output(one: LogUnit, other: LogUnit) -> bool:

@@ -14,7 +14,6 @@ from ppo_top.runs.rows.segments import (
     SegmentStarts,
     StepMapping,
     advance,
-    is_too_quick,
 )
 
 RowKey = tuple[int, int]
@@ -100,14 +99,12 @@ class ConceptStream:
         if step is None:
             return None  # not known yet which step of the run it is
         before, passed = self._highest, part.times[at] - self._time
-        self._highest, begins_segment = advance(before, step)
+        self._highest, begins_segment = advance(before, step, self._first, passed)
         later = starts.segment_begun(part.times[at]) if self._begins_part else 0
         if not before.steps:
             self._segment = starts.segment_at(part.times[at])
         elif later > self._segment:  # of what is logged now and then, no step need go back there
             self._segment, self._highest, begins_segment = later, HighestSteps((step,)), True
-        elif begins_segment and is_too_quick(step, self._first, passed):
-            self._highest, begins_segment = before, False
         elif begins_segment:
             self._segment += 1
         if begins_segment:
@@ -156,9 +153,9 @@ class ConceptStream:
 
     def _begins_segment(self, steps: array[int], step: int) -> bool:
         """Whether the point at `step`, after the next ones, which have these steps, begins one."""
-        _, begins = advance(self._highest.with_higher(steps[-MOST_LATE:]), step)
         before, time = self.column("times", len(steps) + 1)[-2:]
-        return begins and not is_too_quick(step, self._first, time - before)
+        highest = self._highest.with_higher(steps[-MOST_LATE:])
+        return advance(highest, step, self._first, time - before)[1]
 
     def pop_column(self, steps: array[int], starts: SegmentStarts) -> array[float]:
         """Read the next points, which have these (rising) `steps`."""

@@ -33,20 +33,15 @@ _QUICKEST_RESUME = 0.5
 """Seconds: no process ends, and another one starts and trains, in less."""
 
 
-def is_too_quick(step: int, first: int, passed: float) -> bool:
-    """Whether a step that goes back, but not to the first one, is none of a resumed run.
-
-    `passed` are the seconds since the point before. stable-baselines writes the minibatches of an
-    update at steps that reach into those of the next one.
-    """
-    return step > first and 0.0 <= passed < _QUICKEST_RESUME
-
-
-def advance(highest: HighestSteps, step: int) -> tuple[HighestSteps, bool]:
+def advance(
+    highest: HighestSteps, step: int, first: int, passed: float
+) -> tuple[HighestSteps, bool]:
     """The highest steps after a point at `step`, and whether the point begins a segment.
 
     A run that is resumed takes steps that it had taken, one after another; a step among the last
-    few that was left out until now is late.
+    few that was left out until now is late. `first` is the first step of the segment so far,
+    `passed` are the seconds since the point before: stable-baselines writes the minibatches of an
+    update at once, at steps that reach into those of the next one.
     """
     steps, late = highest.steps, highest.late
     if not steps:
@@ -58,6 +53,8 @@ def advance(highest: HighestSteps, step: int) -> tuple[HighestSteps, bool]:
         if len(late) < _FEWEST_TAKEN_AGAIN:
             return HighestSteps(steps, late), False
     elif step > steps[-2] if len(steps) > 1 else step == steps[0]:
+        return highest, False
+    if step > first and 0.0 <= passed < _QUICKEST_RESUME:
         return highest, False
     return HighestSteps((step,)), True
 
@@ -79,12 +76,8 @@ class SegmentStarts:
             for at in range(self._seen[number] - part.dropped, len(part.steps)):
                 step, time = part.steps[at], part.times[at]
                 passed, self._time = time - self._time, time
-                highest, begins_segment = advance(self._highest, step)
-                is_resume = bool(self._highest.steps) and begins_segment
-                if is_resume and is_too_quick(step, self._first, passed):
-                    continue
-                self._highest = highest
-                if begins_segment:
+                self._highest, begins = advance(self._highest, step, self._first, passed)
+                if begins:
                     self._first = step
                     self.times.append(time)
             self._seen[number] = len(part)
