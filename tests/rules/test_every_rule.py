@@ -7,8 +7,10 @@ import string
 
 import pytest
 
+from ppo_top.catalogue import canonical_names
 from ppo_top.model import Profile, Severity
-from ppo_top.rules.advice import ADVICE_NAMES
+from ppo_top.rules.advice import ALTERNATIVE_OPTIONS
+from ppo_top.rules.advice.phrases import ADVICE_PHRASES
 from ppo_top.rules.book import BY_ID, RULES
 from ppo_top.rules.engine.rule import Rule
 from tests.rules.specification import RuleTests, rule_cases, specified_rules
@@ -58,7 +60,8 @@ def test_advice_names_options_that_are_known(rule: Rule) -> None:
     fields = [
         name for sentence in rule.remedies for _, name, _, _ in string.Formatter().parse(sentence)
     ]
-    assert {name for name in fields if name} <= ADVICE_NAMES
+    options = canonical_names() | ALTERNATIVE_OPTIONS.keys()
+    assert {name for name in fields if name} <= options | ADVICE_PHRASES.keys()
     assert set(rule.dated_by) <= set(rule.members) <= BY_ID.keys()
     assert rule.description and rule.source and rule.grade in "ABCD"
 

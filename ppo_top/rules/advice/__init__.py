@@ -9,14 +9,13 @@ left out if the trainer lacks the option or the run already has the advised valu
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from functools import cache
 
 from ppo_top.catalogue import (
     TOTALS_OF_NUMBERS,
     Option,
     Trainer,
-    canonical_names,
     option,
     option_default,
     option_families,
@@ -57,9 +56,6 @@ ALTERNATIVE_OPTIONS = {
 }
 """Options that serve the same purpose: the first that the trainer has is named."""
 
-ADVICE_NAMES = canonical_names() | ALTERNATIVE_OPTIONS.keys() | ADVICE_PHRASES.keys()
-"""Everything that advice may name."""
-
 ROUNDING = 1e-3
 """A logged value that differs by less from the option's is the same, written with fewer digits."""
 
@@ -73,7 +69,7 @@ COMPUTED_NOTE = "computed"
 """The note on options that are computed from others and cannot be set."""
 
 
-class AdviceOptions(Mapping[str, AdvisedOption | str]):
+class AdviceOptions:
     """Options and phrases for one run, by the name used in a sentence."""
 
     def __init__(self, run: JudgedRun) -> None:
@@ -85,12 +81,6 @@ class AdviceOptions(Mapping[str, AdvisedOption | str]):
         if phrase is not None:
             return phrase(self.find_option, self.run.facts, self.run.family)
         return self.find_option(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(ADVICE_NAMES)
-
-    def __len__(self) -> int:
-        return len(ADVICE_NAMES)
 
     def find_option(self, name: str) -> AdvisedOption:
         """The option of this name or its first known alternative; KeyError if there is none."""

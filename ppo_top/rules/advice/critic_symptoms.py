@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from ppo_top.rules.engine.history import LEVEL_VALUES, History
 from ppo_top.rules.engine.judged_run import JudgedRun
-from ppo_top.rules.engine.logged_run import CRITIC_LOSSES
+from ppo_top.rules.engine.logged_run import ACTOR_LOSSES, CRITIC_LOSSES
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import GRPO, OFF_POLICY, PREFERENCE, VALUE_BASED
 
@@ -44,7 +44,7 @@ def _action_values(run: JudgedRun) -> float | None:
     values = run.histories.get("value_mean")
     if values is not None:
         return values.level
-    loss = run.histories.get("actor_loss") or run.histories.get("policy_loss")
+    loss = run.first_logged(ACTOR_LOSSES)
     return -loss.level if loss is not None and run.family == OFF_POLICY else None
 
 
@@ -109,7 +109,7 @@ def values_beyond(run: JudgedRun) -> bool | None:
     value, reward = _action_values(run), run.reward
     if value is None or reward is None or reward.history.count < 3:
         return None
-    return abs(value) > max(abs(reward.history.high), abs(reward.history.low))
+    return abs(value) > reward.history.size
 
 
 def critic_loss(run: JudgedRun) -> History | None:
@@ -154,7 +154,7 @@ def _loss_share(run: JudgedRun) -> float | None:
         return None
     if reward is None or reward.history.count < 3:
         return None
-    largest = max(abs(reward.history.high), abs(reward.history.low))
+    largest = reward.history.size
     return loss.level / largest**2 if largest else None
 
 

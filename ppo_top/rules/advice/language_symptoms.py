@@ -143,11 +143,9 @@ def batch_reused(run: JudgedRun) -> bool | None:
 def completions_end(run: JudgedRun) -> bool | None:
     """Hardly a completion has ever been cut off at the length limit."""
     shares = _cut_off(run)
-    return (
-        None
-        if shares is None or run.family not in LLM_FAMILIES
-        else (shares.high < LIMITS["cut_off"])
-    )
+    if shares is None or run.family not in LLM_FAMILIES:
+        return None
+    return shares.high < LIMITS["cut_off"]
 
 
 class CutOff(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.model import Profile, Severity
+from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.logged_run import (
     REWARD_CONCEPTS,
     TRAINING_LOSSES,
@@ -204,11 +205,14 @@ class JudgedRun(LoggedRun):
         TRL names its reward after the model, with hyphens or dots, and one of a function after
         that.
         """
+        return self.family == GRPO and not any("-" in x or "." in x for x in self.reward_parts)
+
+    @property
+    def reward_parts(self) -> dict[str, History]:
+        """What each of several reward functions gives, by its name."""
         start = len(REWARD_COMPONENT_PREFIX)
-        parts = (
-            name[start:-1] for name in self.histories if name.startswith(REWARD_COMPONENT_PREFIX)
-        )
-        return self.family == GRPO and not any("-" in part or "." in part for part in parts)
+        logged = self.histories.items()
+        return {k[start:-1]: each for k, each in logged if k.startswith(REWARD_COMPONENT_PREFIX)}
 
     @property
     def learned(self) -> bool:

@@ -79,12 +79,13 @@ DEFAULT_PERSISTENCE: PersistenceBySeverity = {
 DEFAULT_CLEAR_AFTER = 3
 """Calm points that clear a finding, unless the rule says otherwise."""
 
-AT_ONCE: PersistenceBySeverity = {INFO: (1, 1), WATCH: (1, 1), WARN: (1, 1), CRIT: (1, 1)}
-
 
 def k_of_n(k: int, n: int) -> PersistenceBySeverity:
     """The same k of n for every severity."""
     return {INFO: (k, n), WATCH: (k, n), WARN: (k, n), CRIT: (k, n)}
+
+
+AT_ONCE = k_of_n(1, 1)
 
 
 class Rule(NamedTuple):

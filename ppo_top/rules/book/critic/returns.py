@@ -21,8 +21,8 @@ def returns_constant(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if "explained_variance" not in run.non_finite_now:
         return None
     defined = run.histories.get("explained_variance")
-    always = defined is None or defined.count < limits["defined"] * run.updates
-    if run.at_max or (run.gained and not always):
+    never_defined = defined is None or defined.count < limits["defined"] * run.updates
+    if run.at_max or (run.gained and not never_defined):
         return borderline(0.0)
     words = "all returns are equal (explained variance is undefined)"
     if run.gained:

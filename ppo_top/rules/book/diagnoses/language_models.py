@@ -14,8 +14,7 @@ from ppo_top.rules.book.llm.grpo_signal import SOLVED, is_nearly_solved
 from ppo_top.rules.book.llm.reference_kl import reference_kl
 from ppo_top.rules.book.updates.optimiser import gradient_trebled
 from ppo_top.rules.engine.judged_run import RECENT_ROWS, JudgedRun
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline
-from ppo_top.rules.engine.rule import k_of_n as times
+from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, GRPO, LLM_FAMILIES, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
 
@@ -106,7 +105,7 @@ RULES = (
         assess=hacking,
         families=LLM_FAMILIES,
         limits={"points": 25, "length": 0.3},
-        persistence=times(3, 5),
+        persistence=k_of_n(3, 5),
         causes=("the policy exploits the reward instead of the intended task",),
         remedies=(
             "read samples now",

@@ -6,7 +6,7 @@ import math
 
 from ppo_top.rules.advice.symptoms import LIMITS
 from ppo_top.rules.engine.judged_run import JudgedRun
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
     CRIT,
@@ -230,7 +230,7 @@ RULES = (
         assess=diverged,
         needs=("non-finite",),
         families=ALL_FAMILIES,
-        persistence=k_of_n(1, 1),
+        persistence=AT_ONCE,
         causes=("updates grew until values overflowed",),
         remedies=(
             BEST_CHECKPOINT_REMEDY,

@@ -123,22 +123,18 @@ MORE_EXPLORATION = (
 )
 
 
-def _entropy_stays_above(run: JudgedRun, block: RowBlock, share: float) -> bool:
-    """No entropy of the block is below this share of the highest initial one."""
+def _keeps_some_entropy(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
+    """No entropy of the block is below the limit, a share of the highest initial one."""
     history = run.histories.get("entropy")
     if history is None or history.count < 3:
         return False
-    return block.low("entropy") > max(share * highest_initial_entropy(history), 0.0)
+    return block.low("entropy") > max(limits["clear"] * highest_initial_entropy(history), 0.0)
 
 
 def _keeps_entropy(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     if run.family in LLM_FAMILIES and block.low("entropy") < limits["none"]:
         return False
-    return _entropy_stays_above(run, block, limits["clear"])
-
-
-def _keeps_some_entropy(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
-    return _entropy_stays_above(run, block, limits["clear"])
+    return _keeps_some_entropy(run, block, limits)
 
 
 RULES = (

@@ -10,11 +10,6 @@ from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import LLM_FAMILIES
 
 
-def initial_entropy(history: History) -> float:
-    """The median of the first three entropies."""
-    return history.start
-
-
 def highest_initial_entropy(history: History) -> float:
     """The highest of the first three entropies: a policy may collapse in its first update."""
     return max(history.first[:START_VALUES])
@@ -44,9 +39,9 @@ def is_discrete(run: JudgedRun) -> bool:
     if "policy_std" in run.histories:
         return False
     entropy = run.histories.get("entropy")
-    if entropy is None or entropy.low < -ROUNDING or not initial_entropy(entropy) > 0.0:
+    if entropy is None or entropy.low < -ROUNDING or not entropy.start > 0.0:
         return False
-    return run.family in LLM_FAMILIES or not _is_gaussian(initial_entropy(entropy))
+    return run.family in LLM_FAMILIES or not _is_gaussian(entropy.start)
 
 
 GAUSSIAN_ENTROPY = 0.5 * math.log(2 * math.pi * math.e)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ppo_top.rules.book.exploration.entropy_facts import initial_entropy, is_discrete
+from ppo_top.rules.book.exploration.entropy_facts import is_discrete
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import (
     LEVEL_VALUES,
@@ -25,7 +25,7 @@ from ppo_top.rules.engine.wording import pct
 def entropy_not_falling(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The policy is as random as at the start, and the reward has not moved."""
     history = run.histories["entropy"]
-    first, value, reward = initial_entropy(history), history.last, run.reward
+    first, value, reward = history.start, history.last, run.reward
     if value < limits["some"] * first or not _began_random(run, first) or reward is None:
         return None
     if run.at_max or reward.points < MIN_POINTS or _too_early(run, limits):
@@ -80,7 +80,7 @@ def _is_random_no_more(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> b
     history = run.histories.get("entropy")
     if history is None or history.count < START_VALUES:
         return False
-    first = initial_entropy(history)
+    first = history.start
     return block.high("entropy") < limits["some"] * first or not _began_random(run, first)
 
 

@@ -6,13 +6,13 @@ import math
 from itertools import pairwise
 
 from ppo_top.rules.book.exploration.entropy_facts import (
-    initial_entropy,
     is_discrete,
     is_of_prompts,
     levels_of_prompts,
 )
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds, start_level
+from ppo_top.rules.engine.history import START_VALUES
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import count_swings, median
@@ -23,7 +23,7 @@ from ppo_top.rules.engine.wording import num
 def entropy_explodes(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A language model's entropy rises far above its start."""
     history = run.histories["entropy"]
-    first, value = initial_entropy(history), history.last
+    first, value = history.start, history.last
     if value > limits["clear"] * first and is_of_prompts(history):
         first, value = levels_of_prompts(history)
     if value <= max(limits["clear"] * first, first + limits["least"]):
@@ -41,7 +41,7 @@ def entropy_explodes(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 def action_spread(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The std of a Gaussian policy explodes."""
     history = run.histories["policy_std"]
-    first, value = initial_entropy(history), history.last
+    first, value = history.start, history.last
     limit = limits["times"] * first
     if value <= limit or run.rising or run.at_max:
         return None
@@ -53,7 +53,7 @@ def action_spread(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 def action_spread_gone(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """The std of a Gaussian policy vanishes."""
     history = run.histories["policy_std"]
-    first, value = initial_entropy(history), history.last
+    first, value = history.start, history.last
     limit = limits["share"] * first
     if value >= limit or not run.flat or run.at_max:
         return None
@@ -64,7 +64,7 @@ def action_spread_gone(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 def entropy_rises(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A Gaussian policy becomes ever more random, and the reward gains nothing by it."""
     history = run.histories["entropy"]
-    first, value = initial_entropy(history), history.last
+    first, value = history.start, history.last
     grown = value - first
     if grown <= max(limits["nats"], limits["share"] * abs(first)) or is_discrete(run):
         return None
@@ -103,7 +103,7 @@ def entropy_swings(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     holds is chance.
     """
     history = run.histories["entropy"]
-    leg = max(limits["leg"] * initial_entropy(history), limits["nats"])
+    leg = max(limits["leg"] * history.start, limits["nats"])
     recent = history.newest(int(limits["points"]))
     if not is_discrete(run) or (run.family in LLM_FAMILIES and is_of_prompts(history)):
         return None
@@ -119,25 +119,27 @@ def entropy_swings(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 
 def _never_random(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """No entropy of the block is far above the initial one."""
-    first = start_level(run, "entropy", 3)
+    first = start_level(run, "entropy", START_VALUES)
     return block.high("entropy") - first <= max(limits["nats"], limits["share"] * abs(first))
 
 
 def _entropy_stays_low(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
-    return block.high("entropy") <= limits["clear"] * start_level(run, "entropy", 3)
+    return block.high("entropy") <= limits["clear"] * start_level(run, "entropy", START_VALUES)
 
 
 def _spread_stays_low(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
-    return block.high("policy_std") <= limits["times"] * start_level(run, "policy_std", 3)
+    return block.high("policy_std") <= limits["times"] * start_level(
+        run, "policy_std", START_VALUES
+    )
 
 
 def _spread_stays_high(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
-    return block.low("policy_std") >= limits["share"] * start_level(run, "policy_std", 3)
+    return block.low("policy_std") >= limits["share"] * start_level(run, "policy_std", START_VALUES)
 
 
 def _entropy_stays_near(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     low, high = near_bounds(run, block, "entropy", int(limits["points"]))
-    return high - low <= limits["leg"] * start_level(run, "entropy", 3)
+    return high - low <= limits["leg"] * start_level(run, "entropy", START_VALUES)
 
 
 RULES = (

@@ -112,12 +112,14 @@ def tools_fail(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 
 
 def _length_stays(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
-    base, (low, high) = start_level(run, "resp_len_mean", 10), block.bounds("resp_len_mean")
+    base = start_level(run, "resp_len_mean", LENGTH_VALUES)
+    low, high = block.bounds("resp_len_mean")
     return limits["share"] * base <= low and high <= limits["times"] * base
 
 
 def _length_spread_stays(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
-    return block.high("resp_len_std") <= limits["times"] * start_level(run, "resp_len_std", 10)
+    base = start_level(run, "resp_len_std", LENGTH_VALUES)
+    return block.high("resp_len_std") <= limits["times"] * base
 
 
 RULES = (

@@ -13,7 +13,7 @@ from ppo_top.rules.engine.history import (
     History,
 )
 from ppo_top.rules.engine.judged_run import JudgedRun
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.stats import median, theil_sen_rise
 from ppo_top.rules.engine.terms import (
     CRIT,
@@ -144,9 +144,9 @@ def one_sided(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 def parts_diverge(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """One reward component rises while another falls."""
     moved = {
-        concept[len(REWARD_COMPONENT_PREFIX) : -1]: _moved(history, limits)
-        for concept, history in run.histories.items()
-        if concept.startswith(REWARD_COMPONENT_PREFIX) and history.count >= limits["points"]
+        name: _moved(history, limits)
+        for name, history in run.reward_parts.items()
+        if history.count >= limits["points"]
     }
     if not moved or not min(moved.values()) < 0.0 < max(moved.values()):
         return None
@@ -158,35 +158,32 @@ def parts_diverge(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 
 def part_never_moves(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """One reward component stays where it was while the reward rises."""
-    parts = {
-        concept: _never_moved(run, concept, history, limits)
-        for concept, history in run.histories.items()
-        if concept.startswith(REWARD_COMPONENT_PREFIX)
-    }
+    parts = run.reward_parts.items()
+    unmoved = [name for name, history in parts if _never_moved(run, name, history, limits)]
     if not run.gained:
         return borderline(0.0)
-    concept = next((concept for concept, unmoved in parts.items() if unmoved), None)
-    if concept is None:
+    if not unmoved:
         return None
-    history = run.histories[concept]
-    name, level = concept[len(REWARD_COMPONENT_PREFIX) : -1], history.recent_median(20)
-    message = f"{name} is still {num(level)} after {history.count} updates: not learned"
-    return Assessment(WATCH, history.last, None, message, concepts=(concept,))
+    name, history = unmoved[0], run.reward_parts[unmoved[0]]
+    level = num(history.recent_median(20))
+    message = f"{name} is still {level} after {history.count} updates: not learned"
+    about = (f"{REWARD_COMPONENT_PREFIX}{name}}}",)
+    return Assessment(WATCH, history.last, None, message, concepts=about)
 
 
-def _never_moved(run: JudgedRun, concept: str, history: History, limits: RuleLimits) -> bool:
+def _never_moved(run: JudgedRun, name: str, history: History, limits: RuleLimits) -> bool:
     """Whether a component is always 0, or about as high as ever since the start, not at its top.
 
     Some are lost within a few updates, and some learned.
     """
-    if history.count >= limits["zero_points"] and history.high == history.low == 0.0:
+    if history.count >= limits["zero_points"] and history.size == 0.0:
         return True
     if history.count < MAX_FIRST_VALUES or history.high <= history.low:
         return False
     early, late = history.first, history.newest(MAX_FIRST_VALUES)
     apart = limits["noise"] * math.hypot(deviation(early), deviation(late)) / len(late) ** 0.5
     at_top = median(late) >= limits["top"] * history.high > 0.0
-    gain, memo = mean(late) - mean(early), f"reward-part-flat {concept}"
+    gain, memo = mean(late) - mean(early), f"reward-part-flat {name}"
     if gain > apart:
         run.memos[memo] = (gain,)
     soon = abs(mean(late) - history.start) > limits["noise"] * deviation(late)
@@ -227,7 +224,7 @@ RULES = (
             "early": 50,
             "spread": 1e-6,
         },
-        persistence={INFO: (4, 5), WATCH: (4, 5), WARN: (4, 5), CRIT: (4, 5)},
+        persistence=k_of_n(4, 5),
         ranks_causes=True,
         causes=(
             "prompts too easy or too hard: every answer gets the same reward",
@@ -278,7 +275,7 @@ RULES = (
         judged_at=(),
         families=LLM_FAMILIES,
         limits={"points": 25, "z": 3.0, "share": 0.2, "every": 5},
-        persistence=k_of_n(1, 1),
+        persistence=AT_ONCE,
         causes=("the policy optimises the easier component",),
         remedies=("change the weights of the reward functions", "read some samples"),
         source="TRL's GRPO guide: per-function rewards tell which aspects are learned",
@@ -292,7 +289,7 @@ RULES = (
         judged_at=(),
         families=LLM_FAMILIES,
         limits={"every": 5, "zero_points": 30, "points": 100, "noise": 2.0, "top": 0.9},
-        persistence=k_of_n(1, 1),
+        persistence=AT_ONCE,
         causes=("no completion scores in it", "it weighs too little beside the others"),
         remedies=(
             "see whether any completion scores in it; if none: easier prompts, partial credit",

@@ -15,6 +15,7 @@ from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import CRIT, PREFERENCE, WARN, WATCH
 from ppo_top.rules.engine.wording import num, pct
+from ppo_top.support.moments import deviation, mean
 
 UNTRAINED_LOSS = math.log(2.0)
 
@@ -42,15 +43,14 @@ def none_told_apart(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     recent = run.histories["preference_accuracy"].recent
     if len(recent) < limits["points"] or (run.progress or 0.0) < limits["late"]:
         return None
-    mean = sum(recent) / len(recent)
-    spread = math.dist(recent, [mean] * len(recent)) / math.sqrt(len(recent) - 1)
-    unsure = limits["errors"] * spread / math.sqrt(len(recent))
-    if abs(mean - 0.5) + unsure >= limits["chance"]:
+    share = mean(recent)
+    unsure = limits["errors"] * deviation(recent) / math.sqrt(len(recent))
+    if abs(share - 0.5) + unsure >= limits["chance"]:
         return None
     message = (
-        f"chosen answers win in {pct(mean)} of the last {len(recent)} records' pairs: by chance"
+        f"chosen answers win in {pct(share)} of the last {len(recent)} records' pairs: by chance"
     )
-    return Assessment(WATCH, mean, 0.5 + limits["chance"], message)
+    return Assessment(WATCH, share, 0.5 + limits["chance"], message)
 
 
 def loss_stays_untrained(run: JudgedRun, limits: RuleLimits) -> Assessment | None:

@@ -22,7 +22,7 @@ from ppo_top.rules.engine.wording import num
 
 def reference_kl(run: JudgedRun) -> History | None:
     """The KL to the reference, per sequence or per token, whichever is logged."""
-    return run.histories.get("ref_kl") or run.histories.get("ref_kl_token")
+    return run.first_logged(("ref_kl", "ref_kl_token"))
 
 
 def drifted(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
@@ -120,7 +120,7 @@ def stays_zero(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     history = run.in_row(reference_kl(run))
     if history is None:
         return None
-    if "ref-kl-0-without-reference" in run.facts and history.high == history.low == 0.0:
+    if "ref-kl-0-without-reference" in run.facts and history.size == 0.0:
         return None
     small = limits["sequence"] if "ref_kl" in run.histories else limits["token"]
     if abs(history.level) >= small:

@@ -82,7 +82,7 @@ def _largest_return(run: JudgedRun) -> float:
     reward = run.reward
     if reward is None or reward.looks < MIN_LOOKS:
         return 0.0
-    return max(abs(reward.history.high), abs(reward.history.low))
+    return reward.history.size
 
 
 def actor_loss_large(run: JudgedRun, limits: RuleLimits) -> Assessment | None:

@@ -17,7 +17,7 @@ from ppo_top.rules.engine.rule import (
     k_of_n,
 )
 from ppo_top.rules.engine.stats import Trend, median, noise_std
-from ppo_top.rules.engine.terms import INFO, LLM_FAMILIES, WARN, WATCH
+from ppo_top.rules.engine.terms import INFO, LLM_FAMILIES, RLHF, WARN, WATCH
 from ppo_top.rules.engine.wording import num
 
 GOOD_EVALUATIONS = 6
@@ -220,7 +220,7 @@ RULES = (
         description="the mean of whitened advantages is not 0",
         concepts=("adv_mean",),
         assess=advantages_off,
-        families=frozenset({"rlhf"}),
+        families=frozenset({RLHF}),
         limits={"mean": 0.1},
         causes=("advantages are not normalised",),
         remedies=("see that {whiten_rewards:off} is on", "check the advantage normalisation"),

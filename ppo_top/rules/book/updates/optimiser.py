@@ -99,8 +99,7 @@ def loss_spike(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     history = run.histories["total_loss"]
     value = abs(history.last)
     before = [abs(x) for x in history.previous(int(limits["points"])) if x]
-    largest = max(abs(history.high), abs(history.low))
-    if value < limits["share"] * largest or not before:
+    if value < limits["share"] * history.size or not before:
         return None
     if value <= limits["recent_times"] * max(before[-int(limits["recent"]) :]):
         return None
@@ -180,7 +179,7 @@ DISTANCES = ("ref_kl", "ref_kl_token", "approx_kl", "approx_kl_k1")
 def _never_moved(run: JudgedRun) -> bool:
     """Whether distances of the policy are logged, and have always been 0."""
     logged = [run.histories[name] for name in DISTANCES if name in run.histories]
-    return bool(logged) and all(each.low == each.high == 0.0 for each in logged)
+    return bool(logged) and all(each.size == 0.0 for each in logged)
 
 
 def _gradient_never_jumps(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.exploration.entropy_facts import has_settled, initial_entropy, is_discrete
+from ppo_top.rules.book.exploration.entropy_facts import has_settled, is_discrete
 from ppo_top.rules.book.updates.learning_rate import is_cut
 from ppo_top.rules.book.updates.step_size import clipped_share, update_kl
 from ppo_top.rules.engine.block import RowBlock
@@ -142,7 +142,7 @@ def _moves_all_the_same(run: JudgedRun, limits: RuleLimits) -> bool:
     if any(history is not None and history.high > limits["kl"] for history in seen):
         return False
     entropy = run.histories.get("entropy")
-    fell = entropy is not None and entropy.level < limits["fell"] * initial_entropy(entropy)
+    fell = entropy is not None and entropy.level < limits["fell"] * entropy.start
     return (fell and is_discrete(run)) or run.keeps_gain
 
 

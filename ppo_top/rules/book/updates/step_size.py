@@ -6,7 +6,7 @@ from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.ranges import clips_sequences
-from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import (
     CRIT,
@@ -267,7 +267,7 @@ RULES = (
             "controlled": 0.01,
         },
         limit_overrides={RLHF: {"warn": 0.1}, GRPO: {"warn": 0.05}},
-        persistence=k_of_n(1, 1),
+        persistence=AT_ONCE,
         ranks_causes=True,
         causes=("an outlier batch (unusual rewards)", "learning rate close to too high"),
         remedies=("{kl_limit}", "{larger_batches}", "lower {learning_rate}"),
