@@ -9,7 +9,7 @@ from functools import cache, lru_cache
 from ppo_top.catalogue.families import GRPO, ON_POLICY, RLHF
 from ppo_top.catalogue.table import shared_table, trainer_tables
 from ppo_top.catalogue.trainers import Trainer
-from ppo_top.model import Axis, ConfigValue
+from ppo_top.model import Axis, ConfigValue, as_number
 from ppo_top.model.named_tuple import NamedTuple
 
 ANY_TRAINER = "*"
@@ -187,10 +187,8 @@ def total_steps(
     table = trainer_tables().get(trainer.id)
     totals, own = [], TOTALS_OF_NUMBERS.get(axis, "")
     for name in (own, *(table.total_options if table else DEFAULT_TOTAL_OPTIONS)):
-        value = config.get(name)
-        if isinstance(value, (bool, str)) or value is None:
-            continue
-        if not 1 <= value < MAX_TOTAL_STEPS:
+        value = as_number(config.get(name))
+        if value is None or not 1 <= value < MAX_TOTAL_STEPS:
             continue
         total = value * (1.0 if name == own else _counter_unit(name, value, step, counted))
         if (step or 0) <= MAX_OVERSHOOT_FACTOR * total:

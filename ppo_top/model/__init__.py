@@ -23,6 +23,7 @@ from ppo_top.model.points import Problem as Problem
 from ppo_top.model.points import RunEnd as RunEnd
 from ppo_top.model.points import Sample as Sample
 from ppo_top.model.points import Series as Series
+from ppo_top.model.points import as_number as as_number
 from ppo_top.model.source_facts import HEAD_ROWS as HEAD_ROWS
 from ppo_top.model.source_facts import Head as Head
 from ppo_top.model.source_facts import SourceFacts as SourceFacts

@@ -12,6 +12,11 @@ from ppo_top.model.verdicts import State
 ConfigValue = float | int | bool | str
 
 
+def as_number(value: ConfigValue | None) -> float | None:
+    """A setting's value as a number; None for a text, a switch or what is unknown."""
+    return None if value is None or isinstance(value, (bool, str)) else float(value)
+
+
 class Points:
     """New points of one tag, in file order, as three columns of equal length.
 

@@ -22,7 +22,7 @@ from ppo_top.catalogue import (
     options,
     trainer_tables,
 )
-from ppo_top.model import ConfigValue, Finding
+from ppo_top.model import ConfigValue, Finding, as_number
 from ppo_top.rules.advice.advised_option import RATE_FOLLOWS_NOTE, AdvisedOption
 from ppo_top.rules.advice.causes import excuse_is_over, ranked_advice
 from ppo_top.rules.advice.contradictions import direction_of, without_repeats
@@ -187,26 +187,29 @@ def fill_advice(sentences: Iterable[str], run: JudgedRun) -> tuple[str, ...]:
 
 def _goes_further_off(advice: str, named: AdviceOptions) -> bool:
     """Whether it moves an option further away that is already far from its default."""
-    option_name, way = direction_of(advice, named.trainer.id) or ("", 0)
-    own = current_value(named.run, option_name) if option_name else None
-    usual = option_default(named.trainer, option_name) if option_name else None
+    direction = direction_of(advice, named.trainer.id)
+    if direction is None:
+        return False
+    option_name, way = direction
+    own = as_number(current_value(named.run, option_name))
+    usual = as_number(option_default(named.trainer, option_name))
     if option_name == "learning_rate":
         return _rate_goes_further_off(own, usual, way, named.run)
-    if not (isinstance(own, (int, float)) and isinstance(usual, (int, float))):
+    if own is None or usual is None:
         return False
     low, high = sorted((own, usual))
     return low > 0 and high >= FAR_FROM_DEFAULT * low and (own > usual) == (way > 0)
 
 
 def _rate_goes_further_off(
-    own: ConfigValue | None, usual: ConfigValue | None, way: int, run: JudgedRun
+    own: float | None, usual: float | None, way: int, run: JudgedRun
 ) -> bool:
     """The same of the learning rate, which is far from its default much sooner."""
     if way < 0:
         return bool(rate_low(run))
-    if isinstance(own, (int, float)) and isinstance(usual, (int, float)):
-        return own >= RAISED_RATE * usual
-    return bool(rate_high(run))
+    if own is None or usual is None:
+        return bool(rate_high(run))
+    return own >= RAISED_RATE * usual
 
 
 FINDING_ADVICE = 6

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.model import ConfigValue
+from ppo_top.model import ConfigValue, as_number
 from ppo_top.text.format import clean, number
 
 OFF_VALUES = (None, False, 0, "False", "false", "None", "none", "")
@@ -47,7 +47,7 @@ class AdvisedOption:
     @property
     def number(self) -> float | None:
         """The run's value or else the default, if it is a number."""
-        return _number(self.default if self.value is None else self.value)
+        return as_number(self.default if self.value is None else self.value)
 
     def __format__(self, spec: str) -> str:
         if spec == "name":
@@ -71,7 +71,7 @@ class AdvisedOption:
 
     def _supposed(self, word: str = "", limit: str = "0") -> list[str]:
         """What has to be so for advice to be of use, where only the default is known."""
-        usual = _number(self.default)
+        usual = as_number(self.default)
         if word not in MOVED or usual is None or _is(usual, word, limit):
             return []
         return [MOVED[word]]
@@ -80,17 +80,13 @@ class AdvisedOption:
         """Whether the value is `above` or `below` a limit, or `off`; `unknown` if it is unset."""
         if word == "off":
             return self.value in OFF_VALUES
-        own = _number(self.value)
+        own = as_number(self.value)
         return unknown if own is None else _is(own, word, limit)
 
 
 def _is(value: float, word: str, limit: str) -> bool:
     """Whether a value is `above` or `below` a limit."""
     return value > float(limit) if word == "above" else value < float(limit)
-
-
-def _number(value: ConfigValue | None) -> float | None:
-    return None if isinstance(value, (bool, str)) or value is None else float(value)
 
 
 def _text(value: ConfigValue | None) -> str:

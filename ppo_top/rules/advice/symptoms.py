@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from itertools import pairwise
 
 from ppo_top.catalogue import option_default
+from ppo_top.model import as_number
 from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, critic_loss, values_short
 from ppo_top.rules.advice.exploration_symptoms import EXPLORATION_FACTS
 from ppo_top.rules.advice.language_symptoms import LANGUAGE_FACTS
@@ -54,10 +55,9 @@ def _rate(run: JudgedRun) -> tuple[float, float] | None:
     rate = run.config_number("learning_rate") if logged is None else logged.last
     if rate is None or rate < 0.0 or "critic-rate" in run.facts:
         return None
-    usual = option_default(run.trainer._replace(algo=run.profile.algo), "learning_rate")
-    if not isinstance(usual, (int, float)):
-        usual = USUAL_RATES.get(run.family, PPO_RATE)
-    return rate, float(usual)
+    trainer = run.trainer._replace(algo=run.profile.algo)
+    usual = as_number(option_default(trainer, "learning_rate"))
+    return rate, float(USUAL_RATES.get(run.family, PPO_RATE)) if usual is None else usual
 
 
 def rate_high(run: JudgedRun) -> bool | None:

@@ -13,7 +13,7 @@ from ppo_top.catalogue import (
     names_self_play,
     total_steps,
 )
-from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row
+from ppo_top.model import UNKNOWN_SAMPLE, UNKNOWN_TIME, ConfigValue, Mark, Profile, Row, as_number
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import BlockPosition, History
 from ppo_top.rules.engine.reward.course import RewardCourse
@@ -263,10 +263,7 @@ class LoggedRun:
 
     def config_number(self, name: str) -> float | None:
         """A hyperparameter as a number, or None if unknown."""
-        value = self.config.get(name)
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return None
-        return float(value)
+        return as_number(self.config.get(name))
 
     def value(self, concept: str, age: int = 1) -> float | None:
         """The newest finite value of a metric, or None if older than `age` rows."""

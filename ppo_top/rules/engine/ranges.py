@@ -19,7 +19,7 @@ from ppo_top.catalogue import (
     option_default,
     trainer_tables,
 )
-from ppo_top.model import Profile, Status
+from ppo_top.model import Profile, Status, as_number
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.wording import format_value, num
 
@@ -212,10 +212,8 @@ def _range_text(concept: str, low: float | None, high: float | None) -> str:
 
 
 def _positive_number(profile: Profile, name: str) -> float | None:
-    value = profile.config.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        return None
-    return float(value)
+    value = as_number(profile.config.get(name))
+    return value if value is not None and value > 0.0 else None
 
 
 def _kl_band(profile: Profile, default: Band | None) -> Band | None:
