@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ppo_top.rules.book.diagnoses.oversized_updates import DIAGNOSIS_PERSISTENCE, last_value
+from ppo_top.rules.book.diagnoses.shared import DIAGNOSIS_PERSISTENCE, last_value
 from ppo_top.rules.book.llm.reference_kl import reference_kl
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ppo_top.rules.book.diagnoses.oversized_updates import (
+from ppo_top.rules.book.diagnoses.shared import (
     BEST_CHECKPOINT_REMEDY,
     DIAGNOSIS_PERSISTENCE,
     last_value,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 from ppo_top.rules.advice.symptoms import LIMITS
+from ppo_top.rules.book.diagnoses.shared import (
+    BEST_CHECKPOINT_REMEDY,
+    DIAGNOSIS_PERSISTENCE,
+    last_value_text,
+)
 from ppo_top.rules.engine.judged_run import JudgedRun
-from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline, k_of_n
+from ppo_top.rules.engine.rule import AT_ONCE, Assessment, Rule, RuleLimits, borderline
 from ppo_top.rules.engine.terms import (
     ALL_FAMILIES,
     CRIT,
@@ -16,7 +19,7 @@ from ppo_top.rules.engine.terms import (
     WARN,
     WATCH,
 )
-from ppo_top.rules.engine.wording import format_value, num, pct
+from ppo_top.rules.engine.wording import num, pct
 
 STEP_SIZE_RULES = ("kl-high", "clip-high", "policy-loss-positive", "ratio-off", "kl-spike")
 
@@ -28,18 +31,6 @@ CRITIC_RULES = (
     "explained-variance-dropped",
     "returns-changed",
 )
-
-
-def last_value(run: JudgedRun, concept: str) -> float:
-    """The newest value of a metric; NaN if none is logged."""
-    history = run.histories.get(concept)
-    return history.last if history is not None else math.nan
-
-
-def last_value_text(run: JudgedRun, concept: str) -> str:
-    """The same as a message states it."""
-    value = last_value(run, concept)
-    return "?" if math.isnan(value) else format_value(concept, value)
 
 
 def _peak(run: JudgedRun, concept: str) -> float:
@@ -213,12 +204,6 @@ def _shifted(run: JudgedRun, limits: RuleLimits) -> bool:
             if usual > 0.0 and not limits["shorter"] <= now / usual <= limits["longer"]:
                 return True
     return False
-
-
-BEST_CHECKPOINT_REMEDY = "go back to the best checkpoint"
-
-
-DIAGNOSIS_PERSISTENCE = k_of_n(2, 3)
 
 
 RULES = (

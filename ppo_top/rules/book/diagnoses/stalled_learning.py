@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.critic.explained_variance import MAY_LEARN
-from ppo_top.rules.book.diagnoses.oversized_updates import (
+from ppo_top.rules.book.diagnoses.shared import (
     DIAGNOSIS_PERSISTENCE,
     last_value,
     last_value_text,
