@@ -298,3 +298,16 @@ def test_a_rise_has_not_levelled_off_while_points_or_quarters_rise() -> None:
     over = drawn(lambda i: 5.0 * min(i, 50) - 0.5 * max(0, i - 50), 80)
     assert not over.rising and over.late_rise > 3.0
     assert not over.levelled_off
+
+
+@pytest.mark.parametrize(
+    ("values", "gained"), [((-21, -20, -19), False), ((-21, -20, -19, -18.5), True)]
+)
+def test_a_few_different_rewards_of_unknown_kind_show_no_gain(
+    values: Sequence[float], gained: bool
+) -> None:
+    """Pong's first episodes end at -21 or -20, whatever is played."""
+    rewards = [values[min(row // 3, len(values) - 1)] + 0.0 for row in range(15)]
+    rewards[1] = values[-1]
+    assert sampled(Sample(), rewards[:12]).gained is gained
+    assert sampled(Sample("update"), rewards[:12]).gained
