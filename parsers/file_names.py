@@ -96,7 +96,7 @@ FILE_NAMES: Mapping[str, Mapping[str, str]] = {
     "sb3_monitor": {"sb3-monitor": r"monitor[\w-]*\.csv$"},
     "settings_files": {
         "settings-yaml": (
-            r"^(?:config(?:uration)?|hparams|args|settings|params|hyperparameters|\w+_config)\.ya?ml$"
+            r"^(?:config(?:uration)?|hparams|args|settings|params|hyperparameters|agent|\w+_config)\.ya?ml$"
         ),
         "settings-json": (
             r"^(?:config|hparams|args|params|hyperparameters|hyperparams|\w+_args)\.json$|^args\.txt$"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 from ppo_top.files.machine.open_files import OpenFiles
 from ppo_top.files.machine.training_processes import TrainingProcesses
 from ppo_top.files.mirrors import mirrored_host
-from ppo_top.model import Axis, Profile, State
+from ppo_top.model import Profile, State
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.text.format import duration
 from ppo_top.text.lazy_pattern import lazy_pattern
@@ -112,25 +111,11 @@ def logged_change(run: Run) -> float:
 def _settled(run: Run) -> tuple[str, str] | None:
     source = run.first_ended()
     ended = source.ended if source is not None else None
-    if ended is not None and (ended.is_said or not _has_all_steps(run)):
+    if ended is not None and (ended.is_said or not run.has_all_steps):
         return ended.state, ended.text
     if not run.points:
         return State.STARTING, "no values yet"
-    return (State.FINISHED, "all steps done") if _has_all_steps(run) else None
-
-
-def _has_all_steps(run: Run) -> bool:
-    """Whether the newest row is that of the last step that the run was to take."""
-    steps = run.timeline.steps
-    return bool(steps) and steps[-1] + _is_from_zero(run) >= (run.total_steps or math.inf)
-
-
-def _is_from_zero(run: Run) -> bool:
-    """Whether the log numbers every episode or epoch from 0 on: the last of 500 is 499."""
-    steps = run.timeline.steps
-    has_each = len(steps) > 1 and steps[-1] == steps[-2] + 1
-    is_numbered = run.timeline.axis in (Axis.EPISODE, Axis.EPOCH)
-    return is_numbered and run.profile.first_step == 0 and has_each
+    return (State.FINISHED, "all steps done") if run.has_all_steps else None
 
 
 def status_at(facts: StateFacts, now: float) -> RunStatus:

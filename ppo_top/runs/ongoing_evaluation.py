@@ -228,11 +228,11 @@ def _gather_config(
 ) -> dict[str, ConfigValue]:
     """Settings under canonical names; the better ranked source wins, of two event files the newer.
 
-    A training may be resumed to train longer. A length of -1 means that another file has it
-    (rl-baselines3-zoo's `args.yml`).
+    Of two consoles that of the longer training does: it may be resumed to train longer. A length
+    of -1 means that another file has it (rl-baselines3-zoo's `args.yml`).
     """
     config: dict[str, ConfigValue] = {}
-    newest_first = sorted(sources, key=lambda each: (-each.rank, -each.creation_order[0], each.key))
+    newest_first = sorted(sources, key=_settings_order)
     for source in newest_first:
         for key, value in source.config.items():
             setting = setting_name(key, selection.trainer)
@@ -249,6 +249,13 @@ def _gather_config(
         if name is not None and name not in config and first and first == first:
             config[name] = stream.offset + stream.scale * first
     return config
+
+
+def _settings_order(source: SourceState) -> tuple[int, int, float, str]:
+    """Sort key: the source whose settings count before those of others comes first."""
+    stated = [source.config.get(name) for name in DEFAULT_TOTAL_OPTIONS]
+    total = max((each for each in stated if isinstance(each, (int, float)) and each > 0), default=0)
+    return -source.rank, -source.creation_order[0], -total, source.key
 
 
 def _make_profile(

@@ -11,9 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Container, Mapping
 
-from ppo_top.catalogue import total_steps
+from ppo_top.catalogue import facts_about, total_steps
 from ppo_top.files.update import SavedRun
-from ppo_top.model import Finding, Profile
+from ppo_top.model import Axis, Finding, Profile
 from ppo_top.runs.evaluation import ClosedEvaluation, ClosedRun, Evaluation
 from ppo_top.runs.ongoing_evaluation import OngoingEvaluation
 from ppo_top.runs.rows.timeline import Timeline
@@ -265,6 +265,20 @@ class Run:
         last = counted.values[-1] if counted is not None and counted.values else None
         newest = steps[-1] if steps else None
         return total_steps(known.config, known.trainer, newest, last, self.timeline.axis)
+
+    @property
+    def has_all_steps(self) -> bool:
+        """Whether the newest row is that of the last step that the run was to take."""
+        steps, total = self.timeline.steps, self.total_steps
+        return bool(steps) and total is not None and steps[-1] + self._is_from_zero() >= total
+
+    def _is_from_zero(self) -> bool:
+        """Whether episodes, epochs or iterations are numbered from 0 on: the last of 500 is 499."""
+        steps, profile = self.timeline.steps, self.profile
+        has_each = len(steps) > 1 and steps[-1] == steps[-2] + 1
+        is_numbered = self.timeline.axis in (Axis.EPISODE, Axis.EPOCH)
+        is_numbered |= "iterations-from-0" in facts_about(profile.trainer_id, profile.algo)
+        return is_numbered and profile.first_step == 0 and has_each
 
     @property
     def points(self) -> int:

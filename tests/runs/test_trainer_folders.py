@@ -1,7 +1,8 @@
 """Trainings side by side in the folders that trainers make, with the consoles beside them.
 
 Made up after what the trainers write: rl_games `common/a2c_common.py` (print_statistics, train)
-and `algos_torch/torch_ext.py` (safe_filesystem_op), PureJaxRL `purejaxrl/ppo.py` (callback).
+and `algos_torch/torch_ext.py` (safe_filesystem_op), PureJaxRL `purejaxrl/ppo.py` (callback), rsl_rl
+`rsl_rl/utils/logger.py` (log), Isaac Lab `isaaclab/utils/io/yaml.py` (dump_yaml).
 """
 
 from __future__ import annotations
@@ -155,3 +156,72 @@ def test_ml_agents_keeps_its_settings_above_the_folder_of_a_behaviour(tmp_path: 
     )  # fmt: skip
     expected = {"batch_size": 64, "learning_rate": 0.0003, "n_epochs": 3}
     assert {name: run["config"][name] for name in expected} == expected
+
+
+ISAAC_LAB_SETTINGS = """\
+seed: 42
+device: cuda:0
+num_steps_per_env: 24
+max_iterations: {iterations}
+obs_groups:
+  policy:
+  - policy
+algorithm:
+  class_name: PPO
+  num_learning_epochs: 5
+  learning_rate: 0.0005
+  schedule: fixed
+  gamma: 0.99
+load_checkpoint: model_.*.pt
+"""
+
+
+def write_isaac_lab_start(folder: Path, console: Path, first: int, last: int, clock: int) -> None:
+    """One start of a training: iterations `first` to `last` - 1, both printed and logged."""
+    draw = random.Random(first)
+    log, printed = event_record(file_version="brain.Event:2"), ""
+    for step in range(first, last):
+        reward, loss = 5.0 + 0.4 * step + draw.gauss(0, 2.0), abs(draw.gauss(0.5, 0.1))
+        values = {"Train/mean_reward": reward, "Loss/value": loss, "Loss/surrogate": -0.01}
+        values |= {"Loss/entropy": 1.4 - step / 200, "Perf/total_fps": 9000.0}
+        time = clock + step
+        log += b"".join(scalar_record(tag, step, value, time) for tag, value in values.items())
+        printed += f"{'#' * 80}\n{f' Learning iteration {step}/{last} '.center(80)}\n\n"
+        printed += f"{'Mean value loss:':>40} {loss:.4f}\n{'Mean surrogate loss:':>40} -0.0100\n"
+        printed += f"{'Mean entropy loss:':>40} {1.4 - step / 200:.4f}\n"
+        printed += f"{'Mean reward:':>40} {reward:.2f}\n"
+    settings = folder / "params" / "agent.yaml"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text(ISAAC_LAB_SETTINGS.format(iterations=last - first))
+    (folder / f"events.out.tfevents.{clock}.host.{first}.0").write_bytes(log)
+    console.write_text(printed)
+
+
+def test_isaac_labs_settings_are_those_of_the_log_beside_their_folder(tmp_path: Path) -> None:
+    """After its scripts/reinforcement_learning/rsl_rl/train.py: `log_dir/params/agent.yaml`."""
+    folder = tmp_path / "logs" / "rsl_rl" / "cartpole" / "2025-11-28_13-20-45"
+    write_isaac_lab_start(folder, tmp_path / "train.log", 0, 60, 1_700_000_000)
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert run["config"]["learning_rate"] == 0.0005
+    assert (run["config"]["lr_schedule"], run["config"]["n_steps"]) == ("fixed", 24)
+    assert len(run["sources"]) == 3
+
+
+def test_rsl_rl_numbers_its_iterations_from_0(tmp_path: Path) -> None:
+    """After its utils/logger.py: the last of 60 is `Learning iteration 59/60`."""
+    write_isaac_lab_start(tmp_path / "run", tmp_path / "run.log", 0, 60, 1_700_000_000)
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert (run["progress"]["step"], run["progress"]["total"]) == (59, 60)
+    assert (run["state"], run["state_text"]) == ("finished", "all steps done")
+
+
+def test_the_total_of_a_resumed_training_is_the_last_one_printed(tmp_path: Path) -> None:
+    """`learn(60)` after iteration 59 prints `Learning iteration 59/119`."""
+    for number, (first, last) in enumerate([(0, 60), (59, 119)]):
+        console = tmp_path / "run" / f"console{number + 1}.log"
+        console.parent.mkdir(exist_ok=True)
+        write_isaac_lab_start(tmp_path / "run", console, first, last, 1_700_000_000 + 900 * number)
+    (tmp_path / "run" / "params" / "agent.yaml").unlink()
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert (run["progress"]["step"], run["progress"]["total"]) == (118, 119)
+    assert run["state"] == "finished"

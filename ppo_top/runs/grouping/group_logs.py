@@ -27,7 +27,7 @@ from ppo_top.runs.grouping.clusters import Cluster, CopyFinder, title_of
 from ppo_top.runs.grouping.locations import folders_above
 from ppo_top.runs.grouping.log_entry import SETTINGS, LogEntry
 from ppo_top.runs.grouping.log_units import LogUnit, units_of
-from ppo_top.runs.grouping.same_values import Likeness, compare
+from ppo_top.runs.grouping.same_values import NO_LIKENESS, Likeness, compare
 from ppo_top.runs.grouping.short_names import short_names
 from ppo_top.runs.grouping.ties import TieFinder
 from ppo_top.settings.run_patterns import NO_PATTERNS, RunPatterns
@@ -213,7 +213,7 @@ def _likeness(one: LogUnit, other: LogUnit) -> Likeness:
     A console or a table that the second part wrote anew begins as that does.
     """
     whole = compare(one.heads, other.heads)
-    if not whole.is_contradiction:
+    if not whole.is_contradiction and whole != NO_LIKENESS:
         return whole
     by_part = (compare(ours, theirs) for ours, theirs in product(one.parts, other.parts))
     return next((found for found in by_part if found.is_certain), whole)

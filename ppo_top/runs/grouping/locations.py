@@ -38,6 +38,8 @@ TRACKER_RUN_FOLDER = lazy_pattern(r"(offline-)?run-\d{8}_\d{6}-\w+")
 """The folder of a run of Weights & Biases or SwanLab."""
 ZOO_SETTINGS_PATH = lazy_pattern(r"(?:.*/)?([^/]+)_\d+/\1/(?:config|args)\.ya?ml")
 """rl-baselines3-zoo's settings: PPO/CartPole-v1_3/CartPole-v1/config.yml."""
+ISAAC_LAB_SETTINGS_PATH = lazy_pattern(r".*/params/agent\.ya?ml")
+"""Isaac Lab's settings of the trainer, in the folder of its log."""
 ATTEMPT_FOLDER = lazy_pattern(r"attempt_\d+$")
 DI_ENGINE_WORKER = lazy_pattern(r"(?:serial|learner|collector|evaluator|buffer|commander)\d*")
 """DI-engine's folders in `<experiment>/log`, in each of which there are logs of one training."""
@@ -79,7 +81,8 @@ def locate_run(path: str, tags: tuple[str, ...] = (), use_writer: bool = True) -
         home = join_folders(_without_inner(folder.split("/")))
         return RunLocation(home, home)  # DVCLive: one file a tag, too
     events, writer = "tfevents" in name, ""
-    if ZOO_SETTINGS_PATH.fullmatch(path) or (folders and CHECKPOINT_FOLDER.search(folders[-1])):
+    is_below = ZOO_SETTINGS_PATH.fullmatch(path) or ISAAC_LAB_SETTINGS_PATH.fullmatch(path)
+    if is_below or (folders and CHECKPOINT_FOLDER.search(folders[-1])):
         folders.pop()  # trainer_state.json
     elif folders and UNIX_TIME_FOLDER.match(folders[-1]):
         folders.pop()
