@@ -70,6 +70,7 @@ from ppo_top.catalogue.trainers import (
     UNKNOWN_TRAINER,
     Trainer,
     identify,
+    is_variant,
     known_trainers,
     with_algorithm,
 )
@@ -116,6 +117,7 @@ __all__ = [
     "family_of_metrics",
     "hyperparameter",
     "identify",
+    "is_variant",
     "is_concept",
     "known_environment",
     "known_trainers",

@@ -94,6 +94,12 @@ def _trainer_of_table(table: TagTable, marks: frozenset[str]) -> Trainer:
     return Trainer(table.id, _label(table, algo), family, algo)
 
 
+def is_variant(trainer: Trainer, other: Trainer) -> bool:
+    """Whether a trainer goes on from another one, whose tags it logs besides its own."""
+    table = trainer_tables().get(trainer.id)
+    return table is not None and table.like == other.id
+
+
 def with_algorithm(trainer: Trainer, stated: object) -> Trainer:
     """A trainer whose log does not show its algorithm, with the one that a setting states."""
     algo = "" if trainer.algo or not isinstance(stated, str) else _algorithm_called(stated)

@@ -11,6 +11,7 @@ from ppo_top.catalogue import (
     Meaning,
     Trainer,
     family_of_metrics,
+    is_variant,
 )
 from ppo_top.model import Axis, RowKind, Sample, Series
 from ppo_top.model.named_tuple import NamedTuple
@@ -164,11 +165,13 @@ def _main_trainer(
 ) -> Trainer:
     """The first known trainer; its family by what is logged, if its tags do not tell.
 
-    A log of episodes alone may be any trainer's.
+    A log of episodes alone may be any trainer's. Another log may tell more: ms-swift's state holds
+    what TRL's does, its console the speed besides.
     """
     in_order = sorted((main, *chains), key=lambda chain: chain.rows_are_episodes)
-    trainers = (chain.trainer for chain in in_order)
+    trainers = [chain.trainer for chain in in_order]
     found = next((each for each in trainers if each is not UNKNOWN_TRAINER), main.trainer)
+    found = next((each for each in trainers if is_variant(each, found)), found)
     if found.family != UNKNOWN_FAMILY:
         return found
     return found._replace(family=family_of_metrics(stream.concept for stream in chosen))

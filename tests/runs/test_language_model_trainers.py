@@ -314,3 +314,25 @@ def test_max_steps_end_a_training_before_its_epochs_are_over(tmp_path: Path) -> 
         path.write_text(json.dumps(limits))
         (run,) = ppo_top.check([tmp_path])["runs"]
         assert (run["progress"]["step"], run["progress"]["total"]) == (40, expected)
+
+
+def test_of_a_training_with_several_logs_the_one_that_tells_more_names_the_trainer(
+    tmp_path: Path,
+) -> None:
+    """ms-swift's `trainer_state.json` is like TRL's; `logging.jsonl` has the speed besides.
+
+    After `swift/trainers/patcher.py` (ProgressCallbackNew.on_log).
+    """
+    rows = [dict(trl_metrics(answers)) for answers in made_up_course(is_sick=False)]
+    numbered = list(enumerate(rows, 1))
+    lines = [
+        row | {"global_step/max_steps": f"{step}/{UPDATES}", "train_speed(s/it)": 1.5}
+        for step, row in numbered
+    ]
+    (tmp_path / "logging.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    history = [row | {"step": step} for step, row in numbered]
+    state = {"global_step": UPDATES, "max_steps": UPDATES, "log_history": history}
+    (tmp_path / "checkpoint-80").mkdir()
+    (tmp_path / "checkpoint-80" / "trainer_state.json").write_text(json.dumps(state))
+    (run,) = ppo_top.check(tmp_path)["runs"]
+    assert (run["producer"], run["family"], len(run["sources"])) == ("ms-swift", "grpo", 2)
