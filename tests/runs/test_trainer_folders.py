@@ -225,3 +225,18 @@ def test_the_total_of_a_resumed_training_is_the_last_one_printed(tmp_path: Path)
     (run,) = ppo_top.check([tmp_path])["runs"]
     assert (run["progress"]["step"], run["progress"]["total"]) == (118, 119)
     assert run["state"] == "finished"
+
+
+def test_spinning_ups_epochs_are_a_total_of_steps(tmp_path: Path) -> None:
+    """After spinup `algos/pytorch/ppo/ppo.py` and `utils/logx.py` (save_config, dump_tabular)."""
+    rows = ["Epoch\tAverageEpRet\tEpLen\tTotalEnvInteracts\tLossV\tKL\tClipFrac\tStopIter\tTime"]
+    for epoch in range(25):
+        result = 20.5 + 3 * epoch + epoch % 4
+        counted = f"{result}\t{result}\t{2000 * (epoch + 1)}"
+        rows.append(f"{epoch}\t{counted}\t{90.5 - epoch}\t0.004\t0.05\t79.0\t{3.5 * epoch}")
+    (tmp_path / "progress.txt").write_text("\n".join(rows) + "\n")
+    settings = '{\n    "epochs":\t25,\n    "pi_lr":\t0.0003,\n    "steps_per_epoch":\t2000\n}'
+    (tmp_path / "config.json").write_text(settings)
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert (run["producer"], run["state"]) == ("spinning-up", "finished")
+    assert run["progress"]["step"] == run["progress"]["total"] == 50_000
