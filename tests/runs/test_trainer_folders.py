@@ -240,3 +240,15 @@ def test_spinning_ups_epochs_are_a_total_of_steps(tmp_path: Path) -> None:
     (run,) = ppo_top.check([tmp_path])["runs"]
     assert (run["producer"], run["state"]) == ("spinning-up", "finished")
     assert run["progress"]["step"] == run["progress"]["total"] == 50_000
+
+
+def test_what_wandb_keeps_of_the_output_is_of_its_run_whatever_the_id(tmp_path: Path) -> None:
+    """CORL's scripts give each run a UUID: `wandb.init(id=str(uuid.uuid4()))`."""
+    folder = tmp_path / "wandb" / "offline-run-20251128_184442-b536a47b-4701-4f88-b348-f2ef7b11851e"
+    failed = "Traceback (most recent call last):\nTypeError: no such file\n"
+    (folder / "files").mkdir(parents=True)
+    (folder / "files" / "output.log").write_text(failed)
+    printed = f"wandb: Run data is saved locally in {folder}\n"
+    (tmp_path / "train.log").write_text(printed + failed)
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert (run["state"], len(run["sources"])) == ("died", 2)

@@ -34,8 +34,8 @@ START_TIME_FOLDER = lazy_pattern(r"[A-Z][a-z]{2}\d\d_\d\d-\d\d-\d\d_.+")
 """A folder that torch and transformers name after the start: Nov21_00-40-41_host."""
 UNIX_TIME_FOLDER = lazy_pattern(r"\d{9,10}(\.\d+)?$")
 """A folder of hyperparameters that add_hparams and accelerate make next to the metrics."""
-TRACKER_RUN_FOLDER = lazy_pattern(r"(offline-)?run-\d{8}_\d{6}-\w+")
-"""The folder of a run of Weights & Biases or SwanLab."""
+TRACKER_RUN_FOLDER = lazy_pattern(r"(offline-)?run-\d{8}_\d{6}-.+")
+"""The folder of a run of Weights & Biases or SwanLab; its id may be any name, such as a UUID."""
 ZOO_SETTINGS_PATH = lazy_pattern(r"(?:.*/)?([^/]+)_\d+/\1/(?:config|args)\.ya?ml")
 """rl-baselines3-zoo's settings: PPO/CartPole-v1_3/CartPole-v1/config.yml."""
 ISAAC_LAB_SETTINGS_PATH = lazy_pattern(r".*/params/agent\.ya?ml")
