@@ -190,11 +190,24 @@ def total_steps(
         value = as_number(config.get(name))
         if value is None or not 1 <= value < MAX_TOTAL_STEPS:
             continue
-        total = value * (1.0 if name == own else _counter_unit(name, value, step, counted))
+        total = _whole_rollouts(config, value)
+        total *= 1.0 if name == own else _counter_unit(name, value, step, counted)
         if (step or 0) <= MAX_OVERSHOOT_FACTOR * total:
             totals.append(round(total))
     first = next(iter(totals), None)
     return first if table else next((each for each in totals if each >= (step or 0)), first)
+
+
+def _whole_rollouts(config: Mapping[str, ConfigValue], total: float) -> float:
+    """A total of steps without what is too little for an iteration, where these are stated.
+
+    CleanRL's PPO takes `total_timesteps // batch_size` iterations and logs both.
+    """
+    iterations, size = config.get("total_iterations"), config.get("rollout_size")
+    if not (isinstance(iterations, (int, float)) and isinstance(size, (int, float))):
+        return total
+    whole = float(iterations * size)
+    return whole if whole <= total < whole + size else total
 
 
 def _counter_unit(name: str, total: float, step: int | None, counted: float | None) -> float:

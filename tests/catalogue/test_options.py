@@ -260,3 +260,17 @@ def test_how_many_steps_a_run_will_make(
     """The total counts what the run counts; numbers that cannot be totals are none."""
     known = TRAINERS.get(trainer, identify(()))
     assert total_steps(config, known, step) == expected
+
+
+@pytest.mark.parametrize(
+    ("iterations", "expected"), [(78, 39_936), (77, 40_000), (39_936, 40_000), (None, 40_000)]
+)
+def test_a_total_is_of_the_iterations_that_its_steps_suffice_for(
+    iterations: int | None, expected: int
+) -> None:
+    """CleanRL's `ppo.py`: `args.num_iterations = args.total_timesteps // args.batch_size`."""
+    cleanrl = identify(["charts/SPS", "losses/clipfrac"])
+    config: dict[str, ConfigValue] = {"total_timesteps": 40_000, "rollout_size": 512}
+    if iterations is not None:
+        config["total_iterations"] = iterations
+    assert total_steps(config, cleanrl, 1024) == expected
