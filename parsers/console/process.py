@@ -38,6 +38,9 @@ _SB3_START = lazy_pattern(r"Using \w{3,5} device$")
 _SB3_FOLDER = "Logging to "
 """What SB3 prints below that line if it is given an environment that needs no wrapping."""
 
+_INTERVAL_STEPS = " steps performed)"
+_KERAS_BAR = lazy_pattern(r"\s*+\d{1,15}/\d{1,15} \[[=>.]{1,80}\] - ETA: ")
+
 
 class ProcessStream(ProcessSteps):
     """Reads single-line records of one process and gives records their steps."""
@@ -61,6 +64,8 @@ class ProcessStream(ProcessSteps):
         """Inside a block of single pairs."""
         self._may_be_sb3 = False
         self._headings = headings.WordedHeadings()
+        self._in_interval = False
+        """Below Keras-RL's `Interval 2 (1000 steps performed)`."""
 
     def parse_line(self, text: str) -> ConsoleRecord | None:
         """The record of a line that is neither a table row nor a progress bar."""
@@ -71,6 +76,8 @@ class ProcessStream(ProcessSteps):
         if self._in_block and (row := block_rows.row_of_block(text)) is not None:
             return row
         if not self._has_records and block_rows.is_rest(text):
+            return None
+        if self._is_bar_of_interval(text):
             return None
         found = trainer_lines.parse_line(text) or self._parse_pairs(text)
         has_begun = self._has_records or self._stated.has_begun
@@ -95,6 +102,11 @@ class ProcessStream(ProcessSteps):
             self._stated.expect_step()
         is_start = text.startswith("Using ") and _SB3_START.match(text) is not None
         self._may_be_sb3 = self._may_be_sb3 or is_start
+
+    def _is_bar_of_interval(self, text: str) -> bool:
+        """Whether a line is a state of a bar within an interval, whose means are printed below."""
+        self._in_interval = self._in_interval or text.endswith(_INTERVAL_STEPS)
+        return self._in_interval and _KERAS_BAR.match(text) is not None
 
     def _parse_pairs(self, text: str) -> ConsoleRecord | None:
         """The record of names and numbers.

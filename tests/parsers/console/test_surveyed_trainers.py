@@ -194,6 +194,20 @@ def test_counts_of_episodes_are_no_line_numbers() -> None:
     assert got.config == {"total_timesteps": 1750000}
 
 
+def test_the_bar_of_an_interval_tells_no_updates() -> None:
+    """Keras-RL's TrainIntervalLogger draws it with the mean reward of the steps so far."""
+    text = "Training for 15000 steps ...\n"
+    for number in (1, 2, 3):
+        text += f"Interval {number} ({number - 1}000 steps performed)\n"
+        for step in (1, 400, 999):
+            text += f"\r{step:4d}/1000 [==>...........] - ETA: 8s - reward: 1.0000" + "\b" * 60
+        text += "\r1000/1000 [==============] - 11s 11ms/step - reward: 1.0000\n"
+        text += f"{number} episodes - episode_reward: 2{number}.500 [9.000, 64.000] - loss: 0.200\n"
+    got = read(text)
+    assert got.steps("episode_reward") == [0, 1000, 2000]
+    assert set(got.points) == {"episode_reward", "loss"}
+
+
 def test_episodes_within_an_iteration_are_not_counted_as_iterations() -> None:
     """Dopamine draws a line of each over the one before."""
     text = ""
