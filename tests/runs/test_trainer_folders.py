@@ -7,6 +7,8 @@ and `algos_torch/torch_ext.py` (safe_filesystem_op), PureJaxRL `purejaxrl/ppo.py
 
 from __future__ import annotations
 
+import json
+import math
 import random
 from pathlib import Path
 
@@ -252,3 +254,27 @@ def test_what_wandb_keeps_of_the_output_is_of_its_run_whatever_the_id(tmp_path: 
     (tmp_path / "train.log").write_text(printed + failed)
     (run,) = ppo_top.check([tmp_path])["runs"]
     assert (run["state"], len(run["sources"])) == ("died", 2)
+
+
+def test_what_one_log_has_as_nan_and_another_leaves_out_parts_no_run(tmp_path: Path) -> None:
+    """Keras-RL's console and its JSON of lists, before the first update.
+
+    After keras-rl2 `rl/callbacks.py` (TrainEpisodeLogger, FileLogger).
+    """
+    draw = random.Random(3)
+    lists: dict[str, list[float]] = {"loss": [], "mean_q": [], "episode_reward": [], "nb_steps": []}
+    lines, step = ["Training for 20000 steps ..."], 0
+    for number in range(60):
+        length = 20 + number + round(draw.gauss(0, 4))
+        step += length
+        row = [math.nan if not number else draw.gauss(0.5, 0.1) for _ in range(2)]
+        for values, value in zip(lists.values(), (*row, length, step), strict=True):
+            values.append(value)
+        means = f",  loss: {row[0]:f}, mean_q: {row[1]:f}" if number else ""
+        played = f"episode reward: {length:.3f}, mean reward:  1.000 [ 1.000,  1.000]"
+        timed = f"duration: 0.2s, episode steps: {length}, steps per second:  90"
+        lines.append(f" {step}/20000: episode: {number + 1}, {timed}, {played}{means}")
+    (tmp_path / "console.log").write_text("\n".join(lines) + "\n")
+    (tmp_path / "dqn_log.json").write_text(json.dumps(lists))
+    (run,) = ppo_top.check([tmp_path])["runs"]
+    assert (run["producer"], len(run["sources"])) == ("keras-rl", 2)

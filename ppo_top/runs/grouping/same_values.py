@@ -98,7 +98,7 @@ def compare(ours: Heads, theirs: Heads) -> Likeness:
         is_refuted = is_refuted or (bool(pairs) and not is_equal)
         if not is_equal:
             pairs = _pairs_in_order(our, their)
-            is_equal = _all_same(pairs) or _are_recent_means(pairs)
+            is_equal = bool(pairs) and (_all_same(pairs) or _are_recent_means(pairs))
         equal, unequal = equal + is_equal, unequal + (not is_equal)
         found = _equal_digits(pairs) if is_equal else 0
         digits += found
@@ -176,8 +176,15 @@ def _pairs_at_steps(ours: Head, theirs: Head) -> list[tuple[float, float]]:
 
 
 def _pairs_in_order(ours: Head, theirs: Head) -> list[tuple[float, float]]:
-    """Logs may count differently, and a later row may be missing in one of them."""
-    return list(zip(ours.values[:HEAD_ROWS], theirs.values, strict=False))
+    """Logs may count differently, and a later row may be missing in one of them.
+
+    What one logs as NaN, before the first update, another one leaves out.
+    """
+    known = [
+        [value for value in head.values[:HEAD_ROWS] if not math.isnan(value)]
+        for head in (ours, theirs)
+    ]
+    return list(zip(*known, strict=False))
 
 
 def _all_same(pairs: Iterable[tuple[float, float]]) -> bool:
