@@ -203,10 +203,12 @@ def _whole_rollouts(config: Mapping[str, ConfigValue], total: float) -> float:
 
     CleanRL's PPO takes `total_timesteps // batch_size` iterations and logs both.
     """
-    iterations, size = config.get("total_iterations"), config.get("rollout_size")
-    if not (isinstance(iterations, (int, float)) and isinstance(size, (int, float))):
+    iterations, size = (
+        as_number(config.get(each)) for each in ("total_iterations", "rollout_size")
+    )
+    if iterations is None or size is None:
         return total
-    whole = float(iterations * size)
+    whole = iterations * size
     return whole if whole <= total < whole + size else total
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import chain
 
 from ppo_top.catalogue import DEFAULT_TOTAL_OPTIONS, setting_name, with_algorithm
-from ppo_top.model import ConfigValue, Finding, Profile
+from ppo_top.model import ConfigValue, Finding, Profile, as_number
 from ppo_top.rules.coverage import SkippedRule
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.judge import Judge
@@ -253,8 +253,8 @@ def _gather_config(
 
 def _settings_order(source: SourceState) -> tuple[int, int, float, str]:
     """Sort key: the source whose settings count before those of others comes first."""
-    stated = [source.config.get(name) for name in DEFAULT_TOTAL_OPTIONS]
-    total = max((each for each in stated if isinstance(each, (int, float)) and each > 0), default=0)
+    stated = (as_number(source.config.get(name)) for name in DEFAULT_TOTAL_OPTIONS)
+    total = max((each for each in stated if each is not None and each > 0.0), default=0.0)
     return -source.rank, -source.creation_order[0], -total, source.key
 
 

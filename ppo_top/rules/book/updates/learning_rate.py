@@ -77,8 +77,8 @@ SINGLE = 1.0 + 1e-6
 def rate_extreme(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """A learning rate with which no optimiser learns, or one that explains what else is wrong."""
     rate = _known_rate(run, limits)
-    if rate is None or rate_adapts(run):
-        return None
+    if rate is None or ("lr" in run.histories and rate_adapts(run)):
+        return None  # those that follow the KL are logged: skrl's is if it has a schedule
     high = rate.now >= limits["high"] / SINGLE
     if not (high or (rate.is_settled and rate.highest <= limits["low"] * SINGLE)):
         return _rate_unusual(run, rate, limits) if rate.is_settled else None
