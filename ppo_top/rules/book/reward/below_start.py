@@ -23,6 +23,8 @@ def below_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         return None
     if reward.gained and not best_was_random(run, reward):
         return None
+    if _was_cut_short(run, reward, limits):
+        return None
     clear, began = limits["clear"] * reward.sd, reward.start_level
     sank = _quarters_sank(reward, limits, "fall")  # a start that was over at once is not held
     if reward.below <= clear and not sank:
@@ -30,7 +32,8 @@ def below_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         stays_low = open_still and _quarters_sank(reward, limits, "clear")
         return borderline(reward.history.last) if stays_low else None
     enough = max(limits["noise"] * reward.sd, limits["drawdowns"] * reward.made_good)
-    message = f"{run.reward_words} is below where it started: {num(began)} -> {num(reward.smooth)}"
+    now = reward.smooth
+    message = f"{run.reward_words} is below where it started: {num(began)} -> {num(now)}"
     if reward.below <= enough:
         if not sank or reward.looks < limits["looks"]:
             return borderline(reward.history.last)
@@ -41,7 +44,23 @@ def below_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     share = limits["early" if on_policy else "early_replay"]
     early = not on_policy if run.progress is None else run.progress < share
     level = WATCH if early else WARN
-    return Assessment(level, reward.history.last, began, message, immediate=run.ended)
+    return Assessment(level, now, began, message, immediate=run.ended)
+
+
+def _was_cut_short(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> bool:
+    """Whether the first episodes were cut short, and steps cost no more than theirs.
+
+    rsl_rl can begin with episodes that are over after a random time, as Isaac Lab has it do
+    (`init_at_random_ep_len`): what a step costs adds up in longer ones.
+    """
+    lengths = run.histories.get("ep_len")
+    if "first-episodes-cut" not in run.facts or lengths is None or not lengths.start > 0.0:
+        return False
+    if lengths.level < limits["longer"] * lengths.start:
+        return False
+    values = reward.history
+    first, now = values.start / lengths.start, values.level / lengths.level
+    return now > first - (limits["dearer"] - 1.0) * abs(first)
 
 
 def _quarters_sank(reward: RewardCourse, limits: RuleLimits, noise: str) -> bool:
@@ -76,6 +95,8 @@ RULES = (
             "clear": 3.0,
             "early": 0.25,
             "early_replay": 0.6,
+            "longer": 1.5,
+            "dearer": 1.25,
         },
         persistence={INFO: (1, 1), WATCH: (1, 1), WARN: (5, 5), CRIT: (5, 5)},
         at_end=True,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.rules.specification import AT_LAST, WARN, WATCH, Contrast, RuleCase, RuleTests
-from tests.support.drawn_runs import DrawnColumn, gauss, jitter
+from tests.support.drawn_runs import DrawnColumn, DrawnColumns, gauss, jitter
 
 
 def begins_at(start: float) -> DrawnColumn:
@@ -19,6 +19,14 @@ def sinking_beside(outlier: float) -> DrawnColumn:
 def sank_early(level: float) -> DrawnColumn:
     """A noisy reward that has sunk by 30 within eight updates; `level`: where it is after 60."""
     return lambda i: (-30.0 * min(1.0, i / 8) if i < 60 else level) + gauss(i, 4.0)
+
+
+def in_longer_episodes(longer: float, dearer: float = 1.0) -> DrawnColumns:
+    """Costs of episodes that are so many times as long from the ninth row on, and of a step."""
+    return {
+        "ep_len": lambda i: 100.0 * (1.0 if i < 8 else longer),
+        "reward_mean": lambda i: -50.0 * (1.0 if i < 8 else longer * dearer) + jitter(i, 1),
+    }
 
 
 class TestRewardWrongWay(RuleTests):
@@ -78,5 +86,29 @@ class TestRewardWrongWay(RuleTests):
             {"reward_mean": sinking_beside(300.0)},
             WATCH,
             0,
+        ),
+        Contrast(
+            "the first episodes may have been cut short",
+            in_longer_episodes(2.0),
+            {},
+            WARN,
+            0,
+            otherwise_trainer="rsl_rl",
+        ),
+        Contrast(
+            "episodes are hardly longer than they were",
+            in_longer_episodes(1.45),
+            in_longer_episodes(1.55),
+            WARN,
+            0,
+            trainer="rsl_rl",
+        ),
+        Contrast(
+            "their steps cost more than they did",
+            in_longer_episodes(2.0, 1.3),
+            in_longer_episodes(2.0, 1.2),
+            WARN,
+            0,
+            trainer="rsl_rl",
         ),
     )
