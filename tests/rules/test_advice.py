@@ -12,6 +12,7 @@ from ppo_top.model import Axis, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.advice import AdviceOptions, explain_cause, fill_advice
 from ppo_top.rules.advice.advised_option import AdvisedOption
 from ppo_top.rules.advice.causes import RULE_PREFIX, is_text, symptoms_of
+from ppo_top.rules.advice.contradictions import without_repeats
 from ppo_top.rules.book import BY_ID, RULES
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import FAMILY_NAMES
@@ -356,6 +357,25 @@ def test_what_sets_epsilon_is_named_where_it_is_known() -> None:
         "exploration_fraction (SB3's default is 0.1)",
     )
     assert told["custom"] == (wanted,)
+
+
+@pytest.mark.parametrize(
+    ("trainer", "family", "algorithm", "option"),
+    [
+        ("sb3", "value-based", "DQN", "target_update_interval (SB3's default is 10,000)"),
+        ("sb3", "off-policy", "SAC", "tau (SB3's default is 0.005)"),
+        ("skrl", "off-policy", "TD3", "polyak (skrl's default is 0.005)"),
+        ("rllib", "value-based", "DQN", ""),
+    ],
+)
+def test_what_updates_the_target_network_is_named_where_it_is_known(
+    trainer: str, family: str, algorithm: str, option: str
+) -> None:
+    """DQN copies it now and then, SAC and TD3 a share of it at each update; once is enough."""
+    run = JudgedRun(Profile(trainer, family, {}, algo=algorithm))
+    advice = fill_advice(BY_ID["critic-loss-growing"].remedies, run)
+    named = [each for each in without_repeats(advice, trainer) if "target network" in each]
+    assert named == [f"update the target network more slowly{f': {option}' if option else ''}"]
 
 
 def test_defaults_are_said_to_be_the_trainer_s() -> None:

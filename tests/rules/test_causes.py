@@ -406,6 +406,7 @@ def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
         ("gamma", 0.0, "rlhf", "raise gamma (0 now; TRL's default is 1)"),
         ("temperature", 5.0, "grpo", "lower temperature (5 now; TRL's default is 1), to 1.0"),
         ("target_update_interval", 1e6, "value-based", "lower target_update_interval (1,0"),
+        ("tau", 0.0, "off-policy", "raise tau (0 now), to 0.005"),
         ("buffer_size", 50.0, "value-based", "raise buffer_size (50 now"),
         ("buffer_size", 50.0, "off-policy", "raise buffer_size (50 now"),
         (

@@ -22,6 +22,7 @@ SETTING_LIMITS: RuleLimits = {
     "temperature": 3.0,
     "exploration": 0.5,
     "target_update_interval": 0.5,
+    "tau": 1e-4,
     "buffer_size": 500.0,
     "explained": 0.2,
 }
@@ -140,14 +141,17 @@ def exploration_kept(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
 
 
 def target_kept(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
-    """The target network is updated once in the run, or never."""
-    value, total = map(run.config_number, ("target_update_interval", "total_timesteps"))
-    if value is None or total is None or run.family != VALUE_BASED:
-        return None
-    limit = limits["target_update_interval"] * total
-    if not value > limit > 0.0:
-        return None
-    return OddSetting("interval of the target network", value, limit, "it is hardly ever updated")
+    """The target network is updated once in the run or never, or by next to nothing each time."""
+    effect = "it is hardly ever updated"
+    tau, every = run.config_number("tau"), run.config_number("target_update_interval")
+    if run.family == OFF_POLICY and tau is not None and 0.0 <= tau < limits["tau"]:
+        return OddSetting(
+            "share of an update of the target network (tau)", tau, limits["tau"], effect
+        )
+    limit = limits["target_update_interval"] * (run.config_number("total_timesteps") or math.inf)
+    if run.family == VALUE_BASED and every is not None and every > limit > 0.0:
+        return OddSetting("interval of the target network", every, limit, effect)
+    return None
 
 
 def buffer_small(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:

@@ -221,7 +221,11 @@ RULES = (
             "discount (gamma) too small: only the next reward counts",
             "target network too slow or too fast for the critic",
         ),
-        remedies=("raise {gamma:below 0.9} to 0.99", "check the update of the target network"),
+        remedies=(
+            "raise {gamma:below 0.9} to 0.99",
+            "check the update of the target network: {tau}",
+            "check the update of the target network",
+        ),
         source="a value is the sum of discounted rewards (Sutton and Barto 2018, section 3.5)",
         grade="C",
     ),

@@ -217,6 +217,8 @@ def _is_training(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
 SLOWER_CRITIC = (
     "lower {learning_rate:, by 3 to 10 times}",
     "scale or clip the rewards",
+    "update the target network more slowly: {target_update_interval}",
+    "update the target network more slowly: {tau}",
     "update the target network more slowly",
     "clip gradients: {max_grad_norm:above 0.1}",
 )

@@ -45,6 +45,8 @@ class TestSettingExtreme(RuleTests):
         Contrast("the target network stays as it was", {}, {}, WATCH, 0, family="value-based",
             config={"target_update_interval": 30_100, "total_timesteps": 60_000},
             differs_config={"target_update_interval": 29_900, "total_timesteps": 60_000}),
+        Contrast("the target network follows by next to nothing", {}, {}, WATCH, 0,
+            family="off-policy", config={"tau": 0.97e-4}, differs_config={"tau": 1.03e-4}),
         Contrast("the replay buffer is small", {}, {}, WATCH, 0, family="off-policy",
             config={"buffer_size": 499}, differs_config={"buffer_size": 501}),
         Contrast("a learner without a replay buffer has none that is small", {}, {}, WATCH, 0,
