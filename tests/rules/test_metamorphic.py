@@ -311,6 +311,16 @@ def moving_mean(
     (folder / "train.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def mean_of_some(drawn: list[tuple[int, float, int]], folder: Path, size: int = 10) -> None:
+    """A script that prints the mean of the episodes of each iteration, and no more."""
+    scores = [reward for _, reward, _ in drawn]
+    lines = [
+        f"Iteration: {number:4d}, mean reward: {fmean(scores[at : at + size]):8.3f}"
+        for number, at in enumerate(range(0, len(scores) - size + 1, size), 1)
+    ]
+    (folder / "train.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
 def per_update(
     drawn: list[tuple[int, float, int]], folder: Path, window: int, every: int = 1
 ) -> None:
@@ -340,6 +350,7 @@ LOGGED_AS: Mapping[str, Callable[[list[tuple[int, float, int]], Path], None]] = 
     "only its mean": moving_mean,
     "only means of 10": lambda drawn, folder: moving_mean(drawn, folder, 10),
     "only each tenth mean": lambda drawn, folder: moving_mean(drawn, folder, every=10),
+    "only means of 10 new ones": mean_of_some,
     "only a named mean": lambda drawn, folder: moving_mean(drawn, folder, name="avg_reward_100"),
     "moving means": lambda drawn, folder: per_update(drawn, folder, 100),
     "moving means of 10 updates": lambda drawn, folder: per_update(drawn, folder, 100, 10),

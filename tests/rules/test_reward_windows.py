@@ -311,3 +311,12 @@ def test_a_few_different_rewards_of_unknown_kind_show_no_gain(
     rewards[1] = values[-1]
     assert sampled(Sample(), rewards[:12]).gained is gained
     assert sampled(Sample("update"), rewards[:12]).gained
+
+
+def test_a_collapse_is_no_noise_however_far_apart_rows_are_compared() -> None:
+    """Rows of unknown kind are compared over sixteen rows, too, and two thirds lie before it."""
+    rewards = [200.0 * min(1.0, row / 90) + jitter(row, 10) for row in range(180)]
+    for rows in range(10, 110, 10):
+        course = sampled(Sample(), [*rewards, *noise(rows, 10)])
+        assert course.state == GAINED | FALLEN
+        assert course.noise < 30.0

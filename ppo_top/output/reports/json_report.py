@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ppo_top.model import NO_STEP, UNKNOWN_SAMPLE, Finding, Mark, Sample, Series, Status
-from ppo_top.rules.engine.stats import Noise, noise_std
+from ppo_top.rules.engine.stats import NOISE_VALUES, noise_std
 from ppo_top.runs.run import Run
 from ppo_top.runs.sources.source import SourceState
 from ppo_top.views.judged_by import JudgedBy, judged_by
@@ -97,7 +97,7 @@ def _metrics(run: Run) -> Iterable[dict[str, Any]]:
 
 def _row_of(sample: Sample, series: Series) -> dict[str, Any]:
     """What one value measures, and the standard deviation of its noise, in the log's unit."""
-    newest = _finite(series.values[-Noise.size - 2 :])
+    newest = _finite(series.values[-NOISE_VALUES - 2 :])
     return {
         "row": sample.kind or None,
         "episodes_a_row": 1 if sample.kind == "episode" else sample.episodes or None,

@@ -131,6 +131,13 @@ def rises_over(values: Sequence[float], rise: float) -> bool:
     return 4 * steeper > len(values) * (len(values) - 1)
 
 
+NOISE_VALUES, LAGS_HELD = 60, 8
+"""So many second differences are held, or so many times their distance, if that is more.
+
+A fall shows in two distances of them: where these were the most, it would count as noise.
+"""
+
+
 class Noise:
     """The noise level of a series, from its second differences at a distance of `lag` values.
 
@@ -139,11 +146,11 @@ class Noise:
     1.4826 * median(|d2|) / sqrt(6).
     """
 
-    __slots__ = ("_bends", "_ranked", "_values", "lag")
-    size = 60
+    __slots__ = ("_bends", "_ranked", "_values", "lag", "size")
 
     def __init__(self, lag: int = 1) -> None:
         self.lag = lag
+        self.size = max(NOISE_VALUES, LAGS_HELD * lag)
         self._values: deque[float] = deque(maxlen=2 * lag + 1)
         self._bends: deque[float] = deque()
         self._ranked: list[float] = []
@@ -188,7 +195,7 @@ class Noise:
 
 def noise_std(values: Sequence[float]) -> float:
     """`Noise.std` of some finite values at once, of which no more than its window counts."""
-    newest = values[-Noise.size - 2 :]
+    newest = values[-NOISE_VALUES - 2 :]
     triples = zip(newest, newest[1:], newest[2:], strict=False)
     bends = [abs(third - 2.0 * second + first) for first, second, third in triples]
     return MEDIAN_TO_STD / math.sqrt(6.0) * median(bends) if bends else 0.0

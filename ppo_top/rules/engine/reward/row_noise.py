@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ppo_top.rules.engine.stats import Noise
+from ppo_top.rules.engine.stats import NOISE_VALUES, Noise
 
 NOISE_LAGS = (1, 2, 4, 8, 16)
 """Distances, in rows, at which the noise of rewards of unknown kind is measured."""
@@ -113,7 +113,7 @@ class RowNoise:
         self._last = value
         for estimator in self.estimators:
             estimator.push(value)
-        if self.count <= Noise.size or self.count % MEASURED_EVERY == 0:
+        if self.count <= NOISE_VALUES or self.count % MEASURED_EVERY == 0:
             self._measure(rows_per_window)
         known = self.known
         if self._differing >= DIFFERING_ROWS and not known > 0.0:
