@@ -83,6 +83,8 @@ SPELLINGS = [
     ("episode_length", "", None),  # rather the most steps of an episode than those of a rollout
     ("epsilon_anneal_time", "", None),  # in steps: no share of the run
     ("repeat_times", "", None),
+    ("polyak", "skrl", "tau"),
+    ("polyak", "", None),  # Spinning Up's is the share that stays
     ("target", "", None),
     ("steps", "", None),
     ("", "", None),

@@ -145,9 +145,7 @@ def target_kept(run: JudgedRun, limits: RuleLimits) -> OddSetting | None:
     effect = "it is hardly ever updated"
     tau, every = run.config_number("tau"), run.config_number("target_update_interval")
     if run.family == OFF_POLICY and tau is not None and 0.0 <= tau < limits["tau"]:
-        return OddSetting(
-            "share of an update of the target network (tau)", tau, limits["tau"], effect
-        )
+        return OddSetting("soft update of the target network (tau)", tau, limits["tau"], effect)
     limit = limits["target_update_interval"] * (run.config_number("total_timesteps") or math.inf)
     if run.family == VALUE_BASED and every is not None and every > limit > 0.0:
         return OddSetting("interval of the target network", every, limit, effect)

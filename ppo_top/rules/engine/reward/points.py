@@ -47,7 +47,7 @@ class RewardPoints:
         self.low, self.high, self.last = math.inf, -math.inf, math.nan
         self.changes = 0
         self.window = WindowMean(sample.episodes) if sample.kind == "window" else None
-        self.values: frozenset[float] = frozenset()
+        self.first_values: frozenset[float] = frozenset()
         self.search = WindowSearch() if sample.kind in ("", "window") else None
         self.found_window = False
         self.held: list[tuple[float, int, float]] = []
@@ -209,7 +209,9 @@ class RewardPoints:
         if self.may_overlap and self.spread.forbids(self.rows_per_window, noise):
             noise /= MOVING_MEAN_NOISE * math.sqrt(self.rows_per_window)
             self.may_overlap, self.rows_per_window, filled = False, 1.0, 1.0
-        self.noise = max(noise, self._chance(), self._few(value)) if noise == noise else noise
+        self.noise = (
+            max(noise, self._chance(), self._range_of_few(value)) if noise == noise else noise
+        )
         return RewardPoint(value, 1.0 / filled)
 
     def _compare_with_window(self, steps: int) -> None:
@@ -243,12 +245,16 @@ class RewardPoints:
             return math.nan
         return counted - before if before is not None else min(counted, USUAL_WINDOW)
 
-    def _few(self, value: float) -> float:
+    def _range_of_few(self, value: float) -> float:
         """The range of rewards of unknown kind while they are few and hardly differ, or 0."""
-        if self.sample.kind or self.rows > FEW_VALUES_AFTER[0] or len(self.values) == FEWEST_VALUES:
+        if (
+            self.sample.kind
+            or self.rows > FEW_VALUES_AFTER[0]
+            or len(self.first_values) == FEWEST_VALUES
+        ):
             return 0.0
-        self.values |= {value}
-        return self.high - self.low if len(self.values) < FEWEST_VALUES else 0.0
+        self.first_values |= {value}
+        return self.high - self.low if len(self.first_values) < FEWEST_VALUES else 0.0
 
     def _chance(self) -> float:
         """The most noise that a mean of rewards from 0 to 1 can have, where episodes are counted.
