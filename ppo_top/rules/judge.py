@@ -181,8 +181,9 @@ class Judge:
         self._run.ended = True
         logged = self._run.histories
         for index, each in enumerate(self._rules if self._run.updates else ()):
-            triggers = each.rule.triggers
-            if each.rule.at_end and (not triggers or any(name in logged for name in triggers)):
+            triggers, lasts = each.rule.triggers, self._found.open_of(index) is not None
+            is_asked = each.rule.at_end or (each.rule.tells_duration and lasts)
+            if is_asked and (not triggers or any(name in logged for name in triggers)):
                 self._apply_rule(index)
         if self._run.updates < SHORT_RUN_UPDATES:
             self._raise_pending()

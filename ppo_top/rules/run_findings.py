@@ -65,6 +65,8 @@ class RunFindings:
             known = run.open_severities.get(rule.id, 0)
             if severity > known and max(Severity.INFO, severity - self._milder(index)) > known:
                 self.raise_to(index, assessment, Severity(severity), run.mark)
+            else:
+                self._restate(index, assessment)
             return
         finding = self.open_of(index)
         if finding is None or held:
@@ -104,6 +106,18 @@ class RunFindings:
             finding.record_version(mark.row)
             self._raised.append(index)
             self.gather_members()
+
+    def _restate(self, index: int, assessment: Assessment) -> None:
+        """State an open finding anew, if its rule tells of what lasts, and it is as bad as ever."""
+        run, rule, finding = self._run, self._book.rules[index].rule, self.open_of(index)
+        known = run.open_severities.get(rule.id, 0)
+        level = max(Severity.INFO, assessment.level - self._milder(index))
+        if finding is None or not rule.tells_duration or level < known:
+            return
+        if self.persistences[index].is_restated(run.updates, has_ended=run.ended):
+            finding.value, finding.limit = assessment.value, assessment.limit
+            finding.message = assessment.message
+            finding.record_version(run.mark.row)
 
     def clear(self, index: int, mark: Mark) -> None:
         """Clear the open finding of a rule."""

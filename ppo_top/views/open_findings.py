@@ -40,7 +40,7 @@ SAYS_MORE = {
 """Of a reward that is below its start it need not be told that it has not risen above it, nor of a
 learning rate that was cut to zero that it is zero."""
 
-COUNTED_ROWS = re.compile(r"(?<!first )\b\d[\d,]* (?:updates|episodes)\b")
+COUNTED_ROWS = re.compile(r"(?<!first )(?<![\d,])\d[\d,]* (?:updates|episodes)\b")
 """A number of rows in a message."""
 
 

@@ -155,6 +155,17 @@ def test_updates_that_a_message_counted_are_dated(
     assert re.search(r"for \d+ updates: no weight moves, as of step [\d,]+", said)
 
 
+def test_the_first_thousand_updates_are_not_dated(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """They are the same ones later on."""
+    rows = ["time/total_timesteps,rollout/ep_rew_mean", *(f"{n * 512},0" for n in range(1, 1500))]
+    (tmp_path / "progress.csv").write_text("\n".join(rows) + "\n")
+    main(["check", str(tmp_path)])
+    said = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"no success seen yet in the first 1,\d+ updates(?!, as of)", said)
+
+
 def test_metrics_say_what_a_row_is(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """An SB3 reward is a mean of 100 episodes; its noise is told, whatever its trend."""
     rows = [f"{1000 * i},{10 * i + (3 if i % 2 else -3)},5" for i in range(1, 40)]

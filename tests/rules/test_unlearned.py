@@ -48,6 +48,20 @@ def test_what_is_said_of_it(reward: DrawnColumn, said: str) -> None:
     assert messages[-1].startswith(f"{said} in ")
 
 
+def test_it_is_stated_anew_each_time_it_is_twice_as_old() -> None:
+    """Nobody reads "in the first 20 updates" after 400 of them; at the end it counts them all."""
+    judge = Judge(profile())
+    for row in draw_rows(course(0.0), 197):
+        judge.add_row(row)
+    (finding,) = (each for each in judge.findings if each.rule == RULE)
+    raised = {change.mark.row for change in finding.changes}
+    restated = [each for each in finding.versions if each.row not in raised]
+    assert [each.row - finding.opened.row for each in restated] == [10, 20, 40, 80, 160]
+    assert all(f"in the first {each.row + 1} updates" in each.message for each in restated)
+    judge.end_run()
+    assert finding.message == "no success seen yet in the first 197 updates"
+
+
 def test_few_rewards_far_above_their_start_may_be_a_gain() -> None:
     """Eight evaluations of five episodes: what rose may be noise, but so may be that it did not."""
     rewards = [9.8, 9.0, 76.4, 37.6, 46.2, 81.6, 73.0, 61.6]

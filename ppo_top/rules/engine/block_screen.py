@@ -88,8 +88,10 @@ class BlockScreen:
 
     def _stays_open(self, index: int, block: RowBlock) -> bool:
         """Whether no row of a block changes the open finding of a rule."""
-        check = self._book.rules[index].rule.keeps_level
-        return self._persistences[index].is_steady and self._holds(check, index, block)
+        rule, persistence = self._book.rules[index].rule, self._persistences[index]
+        if rule.tells_duration and persistence.restated_at <= self._run.updates + len(block.steps):
+            return False
+        return persistence.is_steady and self._holds(rule.keeps_level, index, block)
 
     def _holds(self, check: BlockCheck | None, index: int, block: RowBlock) -> bool:
         """Whether a check of a rule holds for a block."""

@@ -15,6 +15,9 @@ MAX_REPEATS = 3
 """After this many findings, a rule opens none at watch or below and clears only after long calm."""
 
 
+RESTATED_AFTER = 10
+"""Updates after which an open finding is stated anew; then each time it is twice as old."""
+
 LONGEST_WAIT = 64
 """Calm points that clear any finding: a value that was back for so long is no part of it."""
 
@@ -30,7 +33,7 @@ class Persistence:
 
     __slots__ = (
         "calm_points", "finding_index", "longest", "milder_points", "recent", "resolved",
-        "steps", "times_opened", "updates_when_opened",
+        "restated_at", "steps", "times_opened", "updates_when_opened",
     )  # fmt: skip
 
     def __init__(self, steps: PersistenceSteps) -> None:
@@ -41,7 +44,7 @@ class Persistence:
         self.calm_points = self.milder_points = 0
         self.resolved = False
         self.times_opened = 0
-        self.updates_when_opened = 0
+        self.updates_when_opened = self.restated_at = 0
         self.finding_index: int | None = None
 
     def copy(self) -> Persistence:
@@ -51,7 +54,7 @@ class Persistence:
         other.recent = self.recent.copy()
         other.calm_points, other.milder_points = self.calm_points, self.milder_points
         other.resolved, other.times_opened = self.resolved, self.times_opened
-        other.updates_when_opened = self.updates_when_opened
+        other.updates_when_opened, other.restated_at = self.updates_when_opened, self.restated_at
         other.finding_index = self.finding_index
         return other
 
@@ -127,8 +130,19 @@ class Persistence:
     def open_finding(self, index: int, age: int) -> None:
         """Remember the finding's index, and `age`, the run's updates when it opened."""
         self.finding_index, self.updates_when_opened = index, age
+        self.restated_at = age + RESTATED_AFTER
         self.calm_points = self.milder_points = 0
         self.times_opened += 1
+
+    def is_restated(self, age: int, *, has_ended: bool) -> bool:
+        """Whether the open finding is to be stated anew, as it is twice as old or the run is over.
+
+        `age` are the run's updates now.
+        """
+        if age < self.restated_at and not has_ended:
+            return False
+        self.restated_at = age + max(RESTATED_AFTER, age - self.updates_when_opened)
+        return True
 
     def has_cleared(self, clear: int, is_event: bool) -> bool:
         """Whether the finding has cleared: enough calm points, or one that resolves it.

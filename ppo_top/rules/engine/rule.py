@@ -139,6 +139,9 @@ class Rule(NamedTuple):
     """It is asked while a finding of one of these rules is open, or was within `RECENT_ROWS`."""
     asks_about: tuple[str, ...] = ()
     """Other rules whose findings weigh in its assessment."""
+    tells_duration: bool = False
+    """Its message tells for how long: as long as its finding is open, it is stated anew each time
+    that is twice as long, and when the run is complete."""
     at_end: bool = False
     """It is asked once more when the run is complete."""
     eased_to: Severity | None = None

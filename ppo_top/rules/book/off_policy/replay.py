@@ -332,6 +332,7 @@ RULES = (
         families=NOT_LLM,
         limits={"rows": 100, "few": 10, "budget": 0.5, "settled": 5},
         persistence=k_of_n(3, 3),
+        tells_duration=True,
         at_end=True,
         ranks_causes=True,
         causes=("learning starts only after more steps than the run has",),

@@ -92,6 +92,7 @@ RULES = (
         reward_states=GAINED,
         asks_about=("no-op-updates",),
         judged_at=REWARD_CONCEPTS,
+        tells_duration=True,
         limits={
             "points": 20,
             "goal_points": 10,
@@ -121,6 +122,7 @@ RULES = (
         assess=oscillates,
         reward_states=UNLEARNED | FALLEN,
         judged_at=REWARD_CONCEPTS,
+        tells_duration=True,
         families=ALL_FAMILIES,
         limits={"falls": 3, "turns": 4, "size": 0.6, "leg": 0.5, "every": 3},
         persistence=AT_ONCE,

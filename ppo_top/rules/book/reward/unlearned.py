@@ -230,6 +230,7 @@ RULES = (
         keeps_level=_stays_unlearned,
         reward_states=UNLEARNED,
         judged_at=REWARD_CONCEPTS,
+        tells_duration=True,
         families=ALL_FAMILIES,
         limits={
             "points": 8,
