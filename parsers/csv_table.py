@@ -44,8 +44,6 @@ from ppo_top.text.lazy_pattern import lazy_pattern
 _MAX_COLUMNS = 20_000
 _DECIMAL_COMMA = lazy_pattern(r"(?<![\d.,])([-+]?\d{1,30}),(\d{1,30})(?![\d.,])")
 """Where semicolons part the cells: `12;-0,5`."""
-_MARKS = (b'"', b"[", b"tensor(")
-"""Of cells that hold more than a number or a word."""
 _CONFIG_PREFIX = "config/"
 _EPISODES_PREFIX = "hist_stats/"
 """Of RLlib's lists with one number for each of the last episodes: at first for one."""
@@ -223,7 +221,7 @@ class CsvParser(RowParser):
 
     def _add_block(self, block: bytes) -> bool:
         """Add many plain rows at once; False if a row is not plain or lacks its step."""
-        if any(mark in block for mark in _MARKS) or (self._delimiter == ";" and b"," in block):
+        if _may_hold_more(block) or (self._delimiter == ";" and b"," in block):
             return False
         columns = split_columns(block, self._delimiter.encode(), len(self._tags))
         if columns is None:
@@ -285,6 +283,11 @@ class CsvParser(RowParser):
 
     def _pop_batch(self) -> Batch:
         return self._runs.pop_all(super()._pop_batch(), counts_rows=self._counts_rows)
+
+
+def _may_hold_more(block: bytes) -> bool:
+    """Whether cells may hold more than a number or a word."""
+    return b'"' in block or b"[" in block or (b"(" in block and b"tensor(" in block)
 
 
 def _are_wordy(cells: Sequence[str]) -> bool:

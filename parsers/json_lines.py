@@ -34,8 +34,10 @@ from ppo_top.parsers.shared.text.line_splitter import Segment
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_COLUMNS = 1_000
-_NOT_FLAT = (b"[", b"true", b"false", b"\\ud", b"\\uD")
-"""Lists and booleans, and perhaps half of a surrogate pair."""
+_BRACE = {ord("{")}
+_BOOLEANS = (b"true", b"false")
+_SURROGATES = (b"\\ud", b"\\uD")
+"""Perhaps half of a surrogate pair."""
 _SPECIAL_KEY = lazy_pattern(r"^done$|^config/|train_runtime$|^global_step/max_steps$")
 """Keys of settings, of the end, and of a step within a text."""
 _SETTINGS_KEYS = frozenset({"config", "args", "hparams", "hyperparameters"})
@@ -77,13 +79,12 @@ class JsonLinesParser(RowParser):
 
     def _add_block(self, block: bytes) -> bool:
         """Add many flat objects at once, as columns."""
-        count = block.count(b"\n")
-        begins_lines = block.count(b"{") == (b"\n" + block).count(b"\n{") == count
-        is_flat = begins_lines and not any(each in block for each in _NOT_FLAT)
-        if not is_flat:
+        *lines, _ = block.split(b"\n")
+        count = len(lines)
+        if block.count(b"{") != count or not _are_flat_objects(lines, block):
             return False
         try:  # as many objects as braces, which all begin a line: each line is an object
-            rows = json_reader(len(block))(b"[" + block[:-1].replace(b"\n", b",") + b"]")
+            rows = json_reader(len(block))(b"[" + b",".join(lines) + b"]")
             if set(map(type, rows)) != {dict} or len(rows) != count:
                 return False
             keys = list(map(tuple, rows))
@@ -241,6 +242,15 @@ class JsonLinesParser(RowParser):
 
     def _pop_batch(self) -> Batch:
         return self._runs.pop_all(super()._pop_batch(), counts_rows=self._counts_rows)
+
+
+def _are_flat_objects(lines: Sequence[bytes], block: bytes) -> bool:
+    """Whether each line of a block begins an object, and none holds a list or a boolean."""
+    if not all(lines) or {*map(itemgetter(0), lines)} != _BRACE:
+        return False
+    if b"[" in block or any(map(block.__contains__, _BOOLEANS)):
+        return False
+    return b"\\" not in block or not any(map(block.__contains__, _SURROGATES))
 
 
 def _is_settings(record: Mapping[str, object]) -> bool:

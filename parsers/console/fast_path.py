@@ -26,6 +26,7 @@ from ppo_top.parsers.console.tables.ruled_table import STEP_ROWS, RowNames, grou
 from ppo_top.text.lazy_pattern import lazy_pattern
 
 _MAX_RECORD_BYTES = 1 << 17
+_OPENING_BRACE, _CLOSING_BRACE = b"{}"
 _SHORTEST_RULE = b"-" * 10
 _LAST_ROW_END = b"|\n" + _SHORTEST_RULE
 _EVALUATION = lazy_pattern(
@@ -191,38 +192,38 @@ class FastPath:
         Returns their end, or 0 if the first has to be read as a line.
         """
         reader = process.dict_reader
-        end = _end_of_dicts(data, start, reader.most_lines)
-        rows = reader.parse_lines(data[start:end]) if end > start else ()
+        end, count = _end_of_dicts(data, start, reader.most_lines)
+        rows = reader.parse_lines(data[start:end], count) if count else ()
         if not rows:
             return 0
         steps = [step for each in rows for step in self._add_dicts(process, each)]
-        end = _end_of_dicts(data, start, len(steps))
+        if len(steps) < count:
+            end, _ = _end_of_dicts(data, start, len(steps))
         process.text_tables.note_whole_lines(len(steps))
         self._log_lines.add_block(offset + start, data[start : end - 1].decode("ascii"), steps)
         return end
 
     def _add_dicts(self, process: ProcessStream, rows: DictRows) -> list[int]:
         """Add the values of dictionaries; returns the step of each."""
-        given = [process.next_step() for _ in range(rows.size)]
-        steps = [each.step for each in given]
+        steps, counted = process.next_steps(rows.size)
         at_once = 1 if begins_with_number(rows.tags) else rows.size
         width, values = at_once * len(rows.tags), rows.values
         for first in range(0, rows.size, at_once):
             some, begin = steps[first : first + at_once], first * len(rows.tags)
             part = values[begin : begin + width]
-            self._builder.add_rows(rows.tags, some, part, counted=given[0].counted)
+            self._builder.add_rows(rows.tags, some, part, counted=counted)
         return steps
 
 
-def _end_of_dicts(data: bytes, start: int, most: int) -> int:
-    """Where at most so many lines in braces end, which begin at `start`."""
+def _end_of_dicts(data: bytes, start: int, most: int) -> tuple[int, int]:
+    """Where at most so many lines in braces end, which begin at `start`, and their number."""
     end = start
-    for _ in range(most):
+    for count in range(most):
         newline = data.find(b"\n", end, end + _MAX_RECORD_BYTES)
-        if newline < 0 or data[newline - 1 : newline] != b"}" or data[end : end + 1] != b"{":
-            break
+        if newline < 0 or data[newline - 1] != _CLOSING_BRACE or data[end] != _OPENING_BRACE:
+            return end, count
         end = newline + 1
-    return end
+    return end, most
 
 
 def _rising(before: int, steps: Sequence[int], last: int) -> list[int]:

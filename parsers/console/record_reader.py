@@ -219,7 +219,7 @@ class RecordReader:
             self._add_stepped("", self.main_process.release_steps())
         self._heads_dicts |= self.main_process.is_below_heading
         if self.bar_steps.total is None or self._heads_dicts:
-            step, counted = self.main_process.next_step()
+            (step,), counted = self.main_process.next_steps(1)
             self._builder.add_record("", found, step, counted=counted)
         else:
             self.bar_steps.add(found)

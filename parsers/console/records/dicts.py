@@ -7,6 +7,7 @@ print `None`. Neither is JSON or a Python literal.
 from __future__ import annotations
 
 import json
+from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any
@@ -14,6 +15,7 @@ from typing import Any
 from ppo_top.model import ConfigValue
 from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.parsers.console.record import ConsoleRecord
+from ppo_top.parsers.shared.columns import as_array
 from ppo_top.parsers.shared.documents.fast_json import MINUS_ZERO, WORTH_LOADING_BYTES, json_reader
 from ppo_top.parsers.shared.documents.printed_dict import DictItem, parse_items
 from ppo_top.parsers.shared.names.axes import step_and_total
@@ -183,7 +185,7 @@ class DictRows(NamedTuple):
     """Dictionaries with the same keys, one after the other; the values are row after row."""
 
     tags: tuple[str, ...]
-    values: list[float]
+    values: array[float]
     size: int
 
 
@@ -199,14 +201,13 @@ class DictReader:
         self.has_read = False
         """Whether there was a record."""
 
-    def parse_line(self, line: bytes) -> tuple[tuple[str, ...], list[float]] | None:
+    def parse_line(self, line: bytes) -> tuple[tuple[str, ...], array[float]] | None:
         """Tags and values of a line without its end; None if `parse_record` has to read it."""
         rows = self._parse_rows(line + b"\n", 1)
         return (rows[0].tags, rows[0].values) if rows else None
 
-    def parse_lines(self, lines: bytes) -> Sequence[DictRows]:
-        """The rows in the first of some whole lines; none if one has to be read by itself."""
-        count = lines.count(b"\n")
+    def parse_lines(self, lines: bytes, count: int) -> Sequence[DictRows]:
+        """The rows in the first of so many whole lines; none if one has to be read by itself."""
         rows = self._parse_rows(lines, count)
         is_all = sum(each.size for each in rows) == count
         self.most_lines = min(2 * count, _MOST_LINES) if is_all else 1
@@ -229,12 +230,12 @@ class DictReader:
                 if not tags:
                     break
                 dicts = list(alike)
-                values = list(map(float, chain.from_iterable(map(dict.values, dicts))))
+                values = _as_numbers(list(chain.from_iterable(map(dict.values, dicts))))
                 rows.append(DictRows(tags, values, len(dicts)))
                 read, values_read = read + len(dicts), values_read + len(values)
         except (ValueError, TypeError, OverflowError, RecursionError):
             return ()
-        rest = lines.split(b"\n", read)[-1]
+        rest = lines.split(b"\n", read)[-1] if read < count else b""
         # Another number of colons means a repeated key or a colon in a key.
         has_all = lines.count(b":") - rest.count(b":") == values_read
         rows = rows if len(found) == count and has_all else []
@@ -249,6 +250,14 @@ class DictReader:
                 self._tags_by_keys.clear()
             tags = self._tags_by_keys[keys] = keys if _reads_alike(keys, lines[:-1]) else ()
         return tags or ()
+
+
+def _as_numbers(values: Sequence[Any]) -> array[float]:
+    """Numbers, of which some may be text; raises `ValueError`, `TypeError` or `OverflowError`."""
+    try:
+        return as_array("d", values)
+    except TypeError:
+        return array("d", map(float, values))
 
 
 def _reads_alike(tags: tuple[str, ...], line: bytes) -> bool:

@@ -187,11 +187,14 @@ class ProcessSteps:
         self._headings_only = False
         self._kinds_here.clear()
 
-    def next_step(self) -> GivenStep:
-        """The step of a dictionary without one: the last one, else counted."""
+    def next_steps(self, count: int) -> tuple[list[int], bool]:
+        """The steps of so many dictionaries without one, and whether they are counted.
+
+        The last step, if there was one.
+        """
         if self.axis and self.step is not None:
-            return GivenStep(self.step)
-        return GivenStep(self._count_step(), counted=True)
+            return [self.step] * count, False
+        return [self._count_step() for _ in range(count)], True
 
     def _is_ignored_step(self, found: ConsoleRecord, *, may_begin: bool) -> bool:
         """Whether a line's own step is not what this process counts."""
