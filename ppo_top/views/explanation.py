@@ -20,13 +20,13 @@ class Explanation(NamedTuple):
     """Why a run is in trouble, by its worst open finding.
 
     `chain` are the other findings in the order they began, each once: `@12k Update KL too high
-    (5.12)`. `fixes` are in order of promise.
+    (5.12)`. `remedies` are in order of promise.
     """
 
     worst: OpenFinding
     causes: tuple[str, ...]
     chain: tuple[str, ...]
-    fixes: tuple[str, ...]
+    remedies: tuple[str, ...]
 
 
 def explain_verdict(
@@ -44,7 +44,7 @@ def explain_verdict(
         worst=worst,
         causes=worst.finding.causes[:MAX_CAUSES],
         chain=tuple(map(_link, chain)),
-        fixes=worst.finding.remedies,
+        remedies=worst.finding.remedies,
     )
 
 

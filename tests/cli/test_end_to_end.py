@@ -67,7 +67,7 @@ async def test_the_checklist_turns_red_while_a_process_writes(
     assert view is not None
     assert "sick" in text
     assert any(f"✗ {opened.finding.title}" in text for opened in view.open_findings)
-    assert "fix" in text
+    assert "try" in text
 
 
 async def test_a_pipe_turns_red(tmp_path: Path) -> None:

@@ -174,7 +174,7 @@ def test_markdown_of_several_runs_is_a_table_and_the_worst(
     assert source.startswith("## 2 runs: 1 crit, 1 healthy\n")
     assert elements.count("tr") == 3
     assert elements.count("h3") == 1
-    assert "Fix: lower learning_rate (0.03 now)" in text
+    assert "Try: lower learning_rate (0.03 now)" in text
 
 
 def test_markdown_of_many_runs_fits_into_a_summary() -> None:

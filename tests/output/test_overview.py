@@ -41,7 +41,7 @@ def made_up(name: str, verdict: Verdict, finding: str = "") -> RunReport:
         message="approx KL is 1.14 and " * 20,
         when="since step 2,000, 2 updates (50 %)",
         cause="learning rate far too high",
-        fix="lower learning_rate",
+        remedy="lower learning_rate",
         others=0,
     )
     identity = RunIdentity(name, f"runs/{name}", State.FINISHED, "")
@@ -66,8 +66,8 @@ def test_several_runs_end_with_a_table_of_all(capsys: pytest.CaptureFixture[str]
         lines[1],
     )
     assert "KL up to 11.8, up to 61 % clipped, and reward falls" in lines[2]
-    assert "    cause  learning rate far too high" in lines[:6]
-    assert "    fix    lower learning_rate (0.03 now), by 10 to 100 times" in lines[:7]
+    assert "    why    learning rate far too high" in lines[:6]
+    assert "    try    lower learning_rate (0.03 now), by 10 to 100 times" in lines[:7]
     table = lines[lines.index("") + 1 :]
     assert table[0].split() == ["run", "verdict", "state", "reward", "since", "step", "finding"]
     assert table[1].split() == [

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from ppo_top.model import Severity, Status
+from ppo_top.model import Status
 from ppo_top.text.format import clean, dated
 from ppo_top.tui.graphics.styled_text import (
     ELLIPSIS,
@@ -29,7 +29,7 @@ MIN_LABEL_CELLS, MIN_SHORT_LABEL_CELLS = 60, 32
 MIN_ONE_LINE_CELLS = 100
 """Below this width what to try may take two lines."""
 
-MAX_FIXES = 3
+MAX_REMEDIES = 3
 
 _REMARK = re.compile(r" \([^()]*\)|: nothing else.*$")
 """The part of a piece of advice that is dropped where there is no room."""
@@ -93,17 +93,16 @@ def _explained(
     """What is wrong and what to try come first, then the cause, then the chain."""
     what = _what(snap, view, explained.worst, cells, 2 if rows > 2 else 1)
     left = rows - len(what)
-    fixes = _fixes(snap, explained, cells, min(left, 2 if cells < MIN_ONE_LINE_CELLS else 1))
-    left -= len(fixes)
-    room = cells - len(_label("cause", cells))
+    remedies = _remedies(snap, explained, cells, min(left, 2 if cells < MIN_ONE_LINE_CELLS else 1))
+    left -= len(remedies)
+    label = _label("why", cells)
     why: list[StyledLine] = []
     if explained.causes and left > 0:
-        causes = shorten(snap.display_text("; or ".join(explained.causes)), room)
-        cause = "why" if explained.worst.severity is Severity.INFO else "cause"
-        why.append(line((_label(cause, cells), "dim"), causes))
+        causes = snap.display_text("; or ".join(explained.causes))
+        why.append(line((label, "dim"), shorten(causes, cells - len(label))))
     if explained.chain and left > len(why):
         why.append(_chain(snap, explained.chain, cells))
-    lines = [*what, *why, *fixes]
+    lines = [*what, *why, *remedies]
     hint = line((_findings_hint(snap, view), "dim"))
     for at in range(len(lines) - 1, 0, -1):
         if width(lines[at]) + width(hint) + 2 <= cells:
@@ -161,11 +160,11 @@ def _what(
     return [justify(first, dated, cells), line("   ", shorten(message, room))]
 
 
-def _fixes(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> list[StyledLine]:
+def _remedies(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> list[StyledLine]:
     """The first things to try, numbered; their remarks are dropped before any of them is."""
-    label = _label("next" if explained.worst.severity is Severity.INFO else "fix", cells)
+    label = _label("try", cells)
     room = cells - len(label)
-    texts = [snap.display_text(_fix(snap, text)) for text in explained.fixes[:MAX_FIXES]]
+    texts = [snap.display_text(_remedy(snap, text)) for text in explained.remedies[:MAX_REMEDIES]]
     for at in range(len(texts) - 1, 0, -1):
         if len(_numbered(texts, room)) > rows:
             texts[at] = _AMOUNT.sub(ELLIPSIS, _REMARK.sub("", texts[at]))
@@ -182,7 +181,7 @@ def _fixes(snap: Snapshot, explained: Explanation, cells: int, rows: int) -> lis
     return [line((lead, "dim"), *parts) for lead, parts in drawn]
 
 
-def _fix(snap: Snapshot, advice: str) -> str:
+def _remedy(snap: Snapshot, advice: str) -> str:
     """A piece of advice; one to go back to a checkpoint names it."""
     checkpoint = snap.restart.checkpoint if snap.restart is not None else None
     named = checkpoint is not None and asks_for_restart(advice)

@@ -176,9 +176,9 @@ def _verdict(run: Run, view: RunView, status: Status) -> str:
         lines.append(f"<p>{_text(explained.worst.message)}</p>")
         word, _, step = explained.worst.when.partition(" ")
         pairs = [(word or "since", f"{step} · {explained.worst.cost}")]
-        pairs += [("cause", "; or ".join(explained.causes))] * bool(explained.causes)
+        pairs += [("why", "; or ".join(explained.causes))] * bool(explained.causes)
         pairs += [("chain", " → ".join(explained.chain))] * bool(explained.chain)
-        lines += [_pairs(pairs), _numbered(explained.fixes[:3])]
+        lines += [_pairs(pairs), _numbered(explained.remedies[:3])]
     return f'<div class="verdict {status.value}">{"".join(lines)}</div>'
 
 

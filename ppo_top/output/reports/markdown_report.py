@@ -129,13 +129,13 @@ def _table_lines(reports: Sequence[RunReport]) -> Iterator[str]:
 
 
 def _brief_lines(report: RunReport) -> Iterator[str]:
-    """What is wrong with a run, its likely cause and the first fix."""
+    """What is wrong with a run, its likely cause and the first thing to try."""
     summary = report.summary
     yield from _head_lines(report, "###")
     yield ""
     if summary.finding:
         yield f"**{markdown_text(summary.finding)}**, {markdown_text(summary.when)}"
-    pairs = ("", summary.message), ("Cause: ", summary.cause), ("Fix: ", summary.fix)
+    pairs = ("", summary.message), ("Why: ", summary.cause), ("Try: ", summary.remedy)
     for label, words in pairs:
         if words:
             yield f"- {label}{markdown_text(words)}"

@@ -122,7 +122,7 @@ def facts_line(report: RunReport) -> str:
 
 
 def _brief_lines(report: RunReport, style: OutputStyle) -> Iterator[str]:
-    """What is wrong with a run, since when, with which numbers, the likely cause, the first fix."""
+    """What is wrong with a run, since when, with which numbers, likely why, and what to try."""
     identity, summary = report.identity, report.summary
     severity = f"{MARKS[summary.verdict.status]} {summary.verdict.words.upper()}"
     yield f"{severity}  {clean(identity.name)}: {_title(report)}"
@@ -134,9 +134,9 @@ def _brief_lines(report: RunReport, style: OutputStyle) -> Iterator[str]:
     yield from _wrapped(" · ".join(facts), "    ", style)
     yield from _wrapped(summary.message, "    ", style)
     if summary.cause:
-        yield from _wrapped(summary.cause, "    cause  ", style)
-    if summary.fix:
-        yield from _wrapped(summary.fix, "    fix    ", style)
+        yield from _wrapped(summary.cause, "    why    ", style)
+    if summary.remedy:
+        yield from _wrapped(summary.remedy, "    try    ", style)
     for remark in report.remarks:
         yield from _wrapped(clean(remark), "    note   ", style)
 

@@ -50,8 +50,8 @@ class RunSummary(NamedTuple):
     open finding (0: none is open), `title` what the worst one shown is called.
 
     `finding` is the worst one that is more than information, `since` its first step, `when` that
-    and how long it has lasted, `message` what it says, `cause` its likeliest cause, `fix` what to
-    try first; `others` is how many more there are.
+    and how long it has lasted, `message` what it says, `cause` its likeliest cause, `remedy` what
+    to try first; `others` is how many more there are.
     """
 
     verdict: Verdict
@@ -71,7 +71,7 @@ class RunSummary(NamedTuple):
     when: str
     message: str
     cause: str
-    fix: str
+    remedy: str
     others: int
     axis: Axis = Axis.STEP
     """What `step` and `since` are: `update` where they are only counted."""

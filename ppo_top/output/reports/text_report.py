@@ -45,7 +45,7 @@ def run_summary(run: Run, view: RunView) -> RunSummary:
         when=", ".join(filter(None, (alerts[0].since, alerts[0].cost))) if alerts else "",
         message=clean(alerts[0].message) if alerts else "",
         cause=clean(next(iter(worst.causes), "")) if worst is not None else "",
-        fix=clean(next(iter(worst.remedies), "")) if worst is not None else "",
+        remedy=clean(next(iter(worst.remedies), "")) if worst is not None else "",
         others=max(0, len(alerts) - 1),
         axis=view.progress.axis,
         checkpoints=checkpoint_search(run, view),

@@ -83,7 +83,7 @@ def test_advice_is_numbered_and_whole(sick: UiState) -> None:
     view = sick.view()
     assert view is not None
     shown = " ".join(" ".join(drawn_text(sick, 140, 40)).split())
-    assert "fix 1 " in shown
+    assert "try 1 " in shown
     assert " ".join(view.open_findings[0].finding.remedies[0].split()) in shown
 
 
@@ -263,13 +263,13 @@ def test_a_side_pane_shows_nothing_twice(make_ui_state: MakeUiState) -> None:
 
 def test_the_first_advice_is_seen_in_a_side_pane(sick: UiState) -> None:
     """Advice is shown even if there is no room for evidence."""
-    assert any(row.startswith(" fix   1 ") for row in drawn_text(sick, 40, 15))
+    assert any(row.startswith(" try   1 ") for row in drawn_text(sick, 40, 15))
 
 
 def test_a_side_pane_of_a_long_name_keeps_state_and_step_and_labels(
     tmp_path: Path, make_ui_state: MakeUiState
 ) -> None:
-    """The name and its place in the list give way; cause and fix are told apart."""
+    """The name and its place in the list give way; why and what to try are told apart."""
     for number in range(11):
         name = f"experiment-with-a-rather-long-name-{number}"
         write_unhealthy_run(tmp_path / "runs" / name / "progress.csv")
@@ -278,7 +278,7 @@ def test_a_side_pane_of_a_long_name_keeps_state_and_step_and_labels(
     lines = drawn_text(ui, 40, 15)
     (status,) = (line for line in lines if line.startswith(" expe"))
     assert "ended" in status and "step 81,920" in status
-    assert [line.split()[0] for line in lines[2:5]] == ["cause", "chain", "fix"]
+    assert [line.split()[0] for line in lines[2:5]] == ["why", "chain", "try"]
 
 
 def test_a_side_pane_names_the_option_itself(sick: UiState) -> None:
@@ -288,7 +288,7 @@ def test_a_side_pane_names_the_option_itself(sick: UiState) -> None:
     option = "actor_rollout_ref.actor.ppo_mini_batch_size"
     view.open_findings[0].finding.remedies = (f"smaller batches: {option} (verl's default is 256)",)
     shown = drawn_text(sick, 40, 15)
-    at = next(at for at, row in enumerate(shown) if row.startswith(" fix "))
+    at = next(at for at, row in enumerate(shown) if row.startswith(" try "))
     assert "1 smaller batches:" in shown[at] and "…ppo_mini_batch_size" in shown[at + 1]
     assert option in "".join(drawn_text(sick, 140, 40))
 
@@ -345,7 +345,7 @@ def test_the_verdict_is_four_lines_and_says_what_it_costs(make_ui_state: MakeUiS
     """What is wrong, since when and for how much of the run; cause; chain; what to try."""
     rows = drawn_text(make_ui_state(DEMO_LOGS / "torch_cartpole_critic"), 140, 40)
     labels = [row.split()[0] for row in rows[2:6]]
-    assert labels == ["✗", "cause", "chain", "fix"]
+    assert labels == ["✗", "why", "chain", "try"]
     assert "since 16,384 · 13 updates (65 %), " in rows[2]
     assert "explained variance 8.7e-6" in rows[2]
     assert "Crucial values" in rows[6]
@@ -449,5 +449,5 @@ def test_a_side_pane_names_the_key_of_the_help(make_ui_state: MakeUiState) -> No
 def test_a_fix_that_is_cut_says_so(make_ui_state: MakeUiState) -> None:
     """By how much a setting is to be changed is part of the advice."""
     ui = make_ui_state(DEMO_LOGS / "sb3_cartpole_lr3e-2")
-    (fix,) = [row for row in drawn_text(ui, 30, 12) if "lower learning_rate" in row]
-    assert fix.rstrip().endswith("…")
+    (advice,) = [row for row in drawn_text(ui, 30, 12) if "lower learning_rate" in row]
+    assert advice.rstrip().endswith("…")
