@@ -220,7 +220,7 @@ class DictReader:
         self._count += count
         if self._count >= _MIN_LINES_FOR_ORJSON:
             self._loads = json_reader(WORTH_LOADING_BYTES)
-        text = lines.replace(b"'", b'"').replace(b": nan", b': "nan"').replace(b"\n", b",")
+        text = b': "nan"'.join(lines.replace(b"'", b'"').replace(b"\n", b",").split(b": nan"))
         rows: list[DictRows] = []
         read = values_read = 0
         try:
