@@ -60,6 +60,7 @@ _FINISHED_STEP = lazy_pattern(
 )
 """`Episode 12 finished, reward: 5.0`: the word says nothing that is needed."""
 _LENGTHS = ("length", "len", "episodelength", "eplen")
+_MEAN_WORDS = frozenset({"average", "avg", "mean"})
 _FEWEST_LETTERS = 3
 _STEP_LETTERS = ("t", "i", "k", "n")
 _TENSORFLOW_VARIABLE = lazy_pattern(
@@ -142,7 +143,10 @@ def _read_after_number(text: str, bare_steps_count: bool | None) -> ConsoleRecor
 
 
 def _read_around_step(text: str, bare_steps_count: bool | None) -> ConsoleRecord | None:
-    """The record around a step that stands in words: `Running reward: 21.5 at episode 120`."""
+    """The record around a step that stands in words: `Running reward: 21.5 at episode 120`.
+
+    `Average reward after 4 episodes: 21.5` may say of how many it is the mean, unless it rises.
+    """
     said = sentences.find_step(text)
     if said is None:
         return None
@@ -154,7 +158,12 @@ def _read_around_step(text: str, bare_steps_count: bool | None) -> ConsoleRecord
     tags = [tag for tag, _ in found.values]
     if any(map(metric_names.is_prose, tags)) or not any(map(metric_names.is_metric, tags)):
         return None
-    return found._replace(step=said.step, axis=said.axis)
+    found = found._replace(step=said.step, axis=said.axis)
+    if said.axis != "episode":
+        return found
+    if not _MEAN_WORDS.isdisjoint(metric_names.split_words(tags[0])):
+        return found._replace(begins_line=True)
+    return found._replace(values=[(said.axis, float(said.step)), *found.values])
 
 
 def _read_fields(text: str, bare_steps_count: bool | None) -> tuple[ConsoleRecord | None, bool]:

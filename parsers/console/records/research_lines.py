@@ -88,11 +88,6 @@ RESEARCH_LINES = (
         {"fps": "FPS"},
     ),
     TrainerLine(
-        "Average Reward after ",
-        lazy_pattern(rf"Average Reward after \d{{1,9}} episodes: (?P<reward>{_NUMBER})"),
-        {"reward": "Average Reward"},
-    ),
-    TrainerLine(
         " Evaluation Episodes, Epoch ",
         lazy_pattern(
             r"^Average Reward over \d{1,9} Evaluation Episodes, Epoch (?P<step>\d{1,15}): "

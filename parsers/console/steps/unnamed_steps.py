@@ -64,9 +64,13 @@ class UnnamedSteps:
         return [self._settled(each) for each in ready]
 
     def _settled(self, found: ConsoleRecord) -> ConsoleRecord:
-        if self._count_on or not found.begins_line:
+        if not found.begins_line:
             return found
-        return found._replace(step=None, axis="")
+        if not self._count_on:
+            return found._replace(step=None, axis="")
+        if found.axis != "episode" or found.step is None:
+            return found
+        return found._replace(values=[(found.axis, float(found.step)), *found.values])
 
 
 def _enough(numbered: Sequence[ConsoleRecord]) -> int:

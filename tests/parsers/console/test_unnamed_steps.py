@@ -140,3 +140,28 @@ def test_a_short_log_waits_for_nothing() -> None:
 def test_what_is_no_record_stays_none(line: str) -> None:
     """A number before words says nothing by itself."""
     assert read([line] * 5).points.keys() <= {"ELU(alpha)"}
+
+
+MEAN = "Average Reward after {episode} episodes: {n}.5"
+"""`f"Average Reward after {self.episode_count} episodes: {avg_reward}"` of a callback of SB3."""
+
+
+def test_the_episodes_after_which_a_mean_is_printed_are_its_step() -> None:
+    found = read([MEAN.format(episode=4 * n, n=n) for n in range(1, 10)])
+    assert found.steps("Average Reward") == found.values("episode") == [4 * n for n in range(1, 10)]
+    assert found.values("Average Reward") == [n + 0.5 for n in range(1, 10)]
+    assert not found.counts_updates
+
+
+def test_of_how_many_episodes_each_mean_is_says_no_step() -> None:
+    """A script that forgets its episodes at each update always prints 4."""
+    found = read([MEAN.format(episode=4, n=n) for n in range(1, 10)])
+    assert found.steps("Average Reward") == list(range(1, 10))
+    assert found.counts_updates
+    assert "episode" not in found.values_by_step()
+
+
+def test_a_value_at_an_episode_has_its_number() -> None:
+    """So that its steps are known to count episodes."""
+    found = read([f"Running reward: {n}.5 at episode {10 * n}" for n in (1, 2, 3)])
+    assert found.values("episode") == found.steps("Running reward") == [10, 20, 30]
