@@ -115,7 +115,7 @@ def _is_configuration(items: Sequence[DictItem], values: Mapping[str, float]) ->
     Or by names of settings alone, as FinRL prints the arguments of its models.
 
     What verl pretty-prints before it trains is a tree without a step, with several common settings
-    and fewer numbers than words, yes or no, and what is unset.
+    and, of three items, at least one that is a word, yes or no, or unset.
     """
     never_measured = [is_never_measured(item.key) for item in items]
     is_all_set = len(items) >= _FEWEST_SETTINGS and all(
@@ -124,7 +124,7 @@ def _is_configuration(items: Sequence[DictItem], values: Mapping[str, float]) ->
     if is_all_set or sum(never_measured) >= _FEWEST_SETTINGS:
         return True
     numbers = [item.key for item in items if type(item.value) is float]
-    if 2 * len(numbers) >= len(items) or not any("/" in key for key in numbers):
+    if 3 * len(numbers) > 2 * len(items) or not any("/" in key for key in numbers):
         return False
     settings = sum(is_setting(key.rpartition("/")[2]) for key in numbers)
     return settings >= _FEWEST_SETTINGS and _step_of(values)[0] is None

@@ -394,10 +394,22 @@ CONFIGURATION = {
 }
 
 
+NUMBERS = dict.fromkeys(
+    (
+        *("prompt_length", "response_length", "temperature", "top_k", "top_p", "n", "max_num_seqs"),
+        *("max_num_batched_tokens", "tensor_model_parallel_size", "log_prob_micro_batch_size"),
+        *("gpu_memory_utilization", "total_training_steps", "kl_coef", "grad_clip", "lr"),
+    ),
+    1.0,
+)
+"""What is set in numbers in older versions: more than half of it."""
+
+
 @pytest.mark.parametrize("worker", ["", "(TaskRunner pid=7) "])
-def test_the_configuration_of_verl_is_no_record(worker: str) -> None:
+@pytest.mark.parametrize("numbers", [{}, NUMBERS])
+def test_the_configuration_of_verl_is_no_record(worker: str, numbers: dict[str, float]) -> None:
     """`pprint(OmegaConf.to_container(config))` of main_ppo.py, above the first step."""
-    printed = pformat(CONFIGURATION)
+    printed = pformat({**CONFIGURATION, "critic": numbers})
     update = "step:1 - actor/entropy:0.5 - actor/pg_clipfrac:0.01 - critic/score/mean:0.25"
     lines = [*printed.splitlines(), update, update.replace("step:1", "step:2")]
     read = parse_every_way(ConsoleParser, "".join(f"{worker}{each}\n" for each in lines).encode())
