@@ -69,7 +69,7 @@ class SettingsLines:
             return found
         if (
             all(map(metric_names.numbers_training, names))
-            or (not has_records and all(map(metric_names.is_setting, names)))
+            or (not has_records and _are_set(names))
             or (self._never_measured >= _ENOUGH and _may_be_set(names))
             or self._is_aligned(names, text)
             or (found.step is None and _TITLE.match(text))
@@ -102,6 +102,17 @@ def _settings_of(text: str) -> dict[str, float]:
         found[setting[1]] = value
         position = setting.end()
     return found
+
+
+def _are_set(names: list[str]) -> bool:
+    """Whether there are settings only; with several, a step is how many there will be.
+
+    `timesteps=50000 | n_envs=4 | eval_freq=8192` counts nothing yet.
+    """
+    never = [name for name in names if metric_names.is_never_measured(name)]
+    if len(never) >= _ENOUGH:
+        names = [name for name in names if metric_names.step_axis(name) is None]
+    return all(metric_names.is_setting(name) or name in never for name in names)
 
 
 def _is_measured(name: str) -> bool:

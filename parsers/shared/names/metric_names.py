@@ -40,7 +40,7 @@ _MACHINE_WORDS = word_set(
     code status error errors warning warnings pid port line version id gpu gpus memory seed size
     parameters params trainable weights bytes file files exit signal rank device devices workers
     envs env hidden layer layers dim shape limit max_steps args argv statement failed passed tests
-    took downloading
+    took downloading modules
     """
 )
 """A name with one of these words is about the machine or the set-up, not the training."""
@@ -146,7 +146,8 @@ _EPISODE_COUNTS = word_set("episodes actorepisodes")
 _NEVER_MEASURED = word_set(
     "gamma discountfactor gaelambda maxgradnorm nepochs updateepochs batchsize minibatchsize"
     " numminibatches numenvs nenvs buffersize memorysize replaybuffersize hiddensize hiddendim"
-    " learningstarts trainfreq explorationfraction stepsperepoch maxeplen savefreq"
+    " learningstarts trainfreq explorationfraction stepsperepoch maxeplen savefreq evalfreq"
+    " nevalepisodes"
 )
 
 TOTAL_SETTINGS = {

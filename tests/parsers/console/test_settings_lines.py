@@ -169,3 +169,12 @@ def test_a_line_that_says_more_sets_nothing(line: str) -> None:
     """Nor does one between records, where it may tell of the step."""
     rows = [f"Episode {n}, Reward: {n}.5\nlr: 0.{n}" for n in (1, 2, 3)]
     assert read("\n".join([line, *rows, ""])).config == {}
+
+
+def test_the_steps_of_a_line_of_settings_are_how_many_there_will_be() -> None:
+    """What `print(f"[Phase 1] PPO | timesteps={n} | n_envs={k} | ...")` says of what comes."""
+    line = "[Phase 1] PPO | timesteps=50000 | n_envs=4 | eval_cb=on | eval_freq=8192\n"
+    found = read(line + "".join(f"step={n}, reward={n}.5\n" for n in (1, 2, 3)))
+    assert found.values_by_step()["reward"] == [(1, 1.5), (2, 2.5), (3, 3.5)]
+    assert found.values_by_step().keys() == {"step", "reward"}
+    assert found.config == {"timesteps": 50000.0, "n_envs": 4.0, "eval_freq": 8192.0}
