@@ -26,6 +26,9 @@ DEFAULT_TOTAL_OPTIONS = (
 )  # fmt: skip
 """Options that may hold the total of an unknown trainer's run."""
 
+_ENVIRONMENT_STEPS = ("total_timesteps", "total_env_steps", "num_env_steps", "total_frames")
+"""Those of them that never count updates, episodes or epochs."""
+
 TOTALS_OF_NUMBERS = {Axis.EPISODE: "total_episodes", Axis.EPOCH: "num_train_epochs"}
 """Options that hold the total where the steps of a run are numbers of these, whoever wrote it."""
 
@@ -182,7 +185,7 @@ def total_steps(
     own counter may be another one (OmniSafe's event files go by epochs). A number far below the
     newest `step` counts something else (say iterations, where the log has environment steps) and is
     skipped; trainers overshoot their total a little to finish a rollout. Where the trainer is
-    unknown, one that is ahead comes first.
+    unknown, one that is ahead comes first, and environment steps are no total of other numbers.
     """
     table = trainer_tables().get(trainer.id)
     totals, own = [], TOTALS_OF_NUMBERS.get(axis, "")
@@ -190,12 +193,19 @@ def total_steps(
         value = as_number(config.get(name))
         if value is None or not 1 <= value < MAX_TOTAL_STEPS:
             continue
+        if table is None and counted is None and _counts_other(name, axis):
+            continue
         total = _whole_rollouts(config, value)
         total *= 1.0 if name == own else _counter_unit(name, value, step, counted)
         if (step or 0) <= MAX_OVERSHOOT_FACTOR * total:
             totals.append(round(total))
     first = next(iter(totals), None)
     return first if table else next((each for each in totals if each >= (step or 0)), first)
+
+
+def _counts_other(name: str, axis: Axis) -> bool:
+    """Whether an option counts environment steps, and the run something else."""
+    return axis is not Axis.STEP and name in _ENVIRONMENT_STEPS
 
 
 def _whole_rollouts(config: Mapping[str, ConfigValue], total: float) -> float:

@@ -206,6 +206,15 @@ def test_what_scripts_call_the_length_of_a_training(name: str) -> None:
     assert total_steps({name: 30}, UNKNOWN_TRAINER, 1000) is None
 
 
+@pytest.mark.parametrize("axis", [Axis.UPDATE, Axis.EPISODE, Axis.EPOCH])
+def test_environment_steps_are_no_total_of_other_numbers(axis: Axis) -> None:
+    """A list of the returns of episodes beside `"total_timesteps": 200000`."""
+    config = {"total_timesteps": 200_000}
+    assert total_steps(config, UNKNOWN_TRAINER, 1155, axis=axis) is None
+    assert total_steps(config, UNKNOWN_TRAINER, 1155, 190_000, axis) is not None
+    assert total_steps(config, UNKNOWN_TRAINER, 1155) == 200_000
+
+
 def test_sheeprl_nests_the_length_of_a_training_below_its_algorithm() -> None:
     """Its event files keep the settings as `algo/total_steps`."""
     trainer = TRAINERS["sheeprl"]
