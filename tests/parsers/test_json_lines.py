@@ -382,3 +382,12 @@ def test_bare_steps_that_rise_evenly_are_those_of_the_training() -> None:
     assert found.steps("ep_rew") == [2048 * n for n in range(1, 21)]
     lengths = "".join(f'{{"steps": {7 * n % 50}, "reward": {n}.5}}\n' for n in range(1, 21))
     assert not claims_lines("training_log.jsonl", lengths.encode())
+
+
+def test_roll_groups_its_step() -> None:
+    """`metrics["system/step"]`, in lines that an own tracker writes."""
+    row = '{{"actor/lr": 1e-06, "critic/score/mean": 0.25, "system/step": {step}.0}}\n'
+    text = "".join(row.format(step=step) for step in (1, 5, 9))
+    found = parse_every_way(JsonLinesParser, text.encode())
+    assert found.steps("critic/score/mean") == [1, 5, 9]
+    assert not found.counts_updates

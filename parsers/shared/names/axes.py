@@ -26,12 +26,13 @@ _STEP_COUNTS = (
     "_step",
     "current_steps",
     "timesteps",
+    "system/step",
 )
 _ROW_COUNTERS = ("iteration", "Iteration", "update", "epoch", "Epoch", "episode")
 
 STEP_KEYS = (*_STEP_COUNTS, *_ROW_COUNTERS)
 """Keys of the step, best first. RLlib's event files count `timesteps_total`, too, and training
-iterations where the new stack does not log it."""
+iterations where the new stack does not log it. ROLL groups its step, `system/step`."""
 
 _OTHER_STEP_COUNTS = (
     "totaltimesteps",
