@@ -110,6 +110,8 @@ class Format(NamedTuple):
     """Writers keep the file open as long as they live."""
     tag_of_path: Callable[[str], str] | None = None
     """For files of one series that do not name it: the tag by path, "" if the path is not ours."""
+    unnamed_tag: str = ""
+    """The tag that the parser gives to that series."""
 
     def without_parser(self) -> Format:
         """The same for a log that is not read here; unlike a parser it can be sent elsewhere."""

@@ -19,8 +19,10 @@ from ppo_top.parsers.console.lines.text_check import intact_start, is_damaged
 from ppo_top.parsers.console.lines.unwrap import UnwrappedLine, Unwrapper
 from ppo_top.parsers.console.process import ProcessStream
 from ppo_top.parsers.console.record_reader import RecordReader
+from ppo_top.parsers.console.records import sentences
 from ppo_top.parsers.console.steps import progress_bars
 from ppo_top.parsers.file_names import UNSURE_CONSOLE_NAMES
+from ppo_top.parsers.shared.names import metric_names
 from ppo_top.parsers.shared.text.line_splitter import MAX_LINE_BYTES, LineSplitter, Segment
 from ppo_top.parsers.shared.text.plain_text import to_plain_text
 from ppo_top.parsers.shared.text.utf16 import Utf16Decoder
@@ -284,6 +286,11 @@ def claims(name: str, head: bytes) -> bool | None:
     return True if rows >= MIN_UNSURE_ROWS else None
 
 
+def tag_of(path: str) -> str:
+    """What `Episode 12: 21.5` says: the reward that the file is named after."""
+    return metric_names.reward_of_file(path) or sentences.RESULT
+
+
 FORMAT = Format(
     name="console",
     claims=claims,
@@ -293,4 +300,6 @@ FORMAT = Format(
     console=True,
     by_lines=True,
     kept_open=True,
+    tag_of_path=tag_of,
+    unnamed_tag=sentences.RESULT,
 )

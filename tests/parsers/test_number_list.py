@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ppo_top
 from ppo_top.cli import main
 from ppo_top.parsers import detect_format
 from ppo_top.parsers.base import Format
@@ -130,3 +131,16 @@ def test_what_numpy_has_saved_is_a_list_in_any_output() -> None:
     for other in (b"5.0\n-1.0\n0.0\n", b"Episode 1: 5.0\n"):
         found = detect_format(name, other)
         assert isinstance(found, Format) and found.name == "console"
+
+
+@pytest.mark.parametrize(
+    ("name", "concept"),
+    [("rewards_per_episode.txt", "reward_mean"), ("reward.log", "reward_mean"), ("out.log", "")],
+)
+def test_what_numbers_behind_their_episodes_are(name: str, concept: str, tmp_path: Path) -> None:
+    """`f.write(f"Episode {episode}: {reward}\\n")`: only the file's name may say it."""
+    log = tmp_path / name
+    log.write_text("".join(f"Episode {n}: -{n}.5\n" for n in range(50)))
+    found = [each for each in ppo_top.points([log]) if each.concept != "episode"]
+    assert {each.concept for each in found} == {concept}
+    assert [(each.step, each.value) for each in found] == [(n, -n - 0.5) for n in range(50)]

@@ -56,6 +56,9 @@ _LONE_REWARD = lazy_pattern(
 _EVALUATION_START = lazy_pattern(r"(?i)eval\w{0,8}(?: results?)?\s*+[:,-]\s*+")
 _MAX_CHARS = 300
 
+RESULT = "result"
+"""The name of a number of which nothing says what it measures."""
+
 
 class StepInWords(NamedTuple):
     """A step that a line says in words, and the line without them."""
@@ -86,7 +89,7 @@ def _episode_and_number(number: re.Match[str]) -> ConsoleRecord | None:
     value = parse_number(number[2])
     if value is None:
         return None
-    said = [("episode", float(number[1])), ("result", value)]
+    said = [("episode", float(number[1])), (RESULT, value)]
     return ConsoleRecord(said, int(number[1]), "episode")
 
 

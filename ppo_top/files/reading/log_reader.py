@@ -224,13 +224,16 @@ class LogReader:
         return self._trainings.updates(SourceUpdate(*read))
 
     def _name_series(self, batch: Batch) -> None:
-        """Give the points without a tag, of each training, the one that the path says."""
+        """Give the points that name nothing, of each training, the tag that the path says."""
         assert self.source is not None
-        if (tag_of := self.source.format.tag_of_path) is not None:
-            tag = tag_of(without_compression(self.tail.path))
+        if (tag_of := self.source.format.tag_of_path) is None:
+            return
+        tag, unnamed = tag_of(without_compression(self.tail.path)), self.source.format.unnamed_tag
+        if tag != unnamed:
             for each in (batch, *batch.rest):
                 each.points = [
-                    Points(one.tag or tag, one.steps, one.times, one.values) for one in each.points
+                    Points(tag, one.steps, one.times, one.values) if one.tag == unnamed else one
+                    for one in each.points
                 ]
 
     def finish(self) -> SourceUpdate | None:
