@@ -138,6 +138,8 @@ _LONG_LIST = lazy_pattern(rb"\[\s*+(?:[-+\d.eE]++,\s*+){5}")
 """A file that has long lists of numbers and such a name is read, whatever the lists are called."""
 _LINE_BEHIND = lazy_pattern(rb"\}[ \t\r]*+\n\s*+[^\s\]}]")
 """Of a console that prints a dictionary first."""
+_DICT_BEHIND = lazy_pattern(rb"\}[ \t]++\{'")
+"""Of a console, too, whose lines have lost their ends."""
 _ONE_LONG_LIST = lazy_pattern(rb"\[\s*+(?:[-+\d.eE]++,\s*+){20}")
 
 
@@ -155,7 +157,8 @@ def claims(name: str, head: bytes) -> bool | None:
         return True
     if not _DOCUMENT_START.match(start):  # `{'loss': 0.5}` and `[INFO] step=3` are a console's
         return False
-    if name.endswith(".txt") and _LINE_BEHIND.search(start):
+    is_literal_line = is_literal(head) and _DICT_BEHIND.search(head)
+    if is_literal_line or (name.endswith(".txt") and _LINE_BEHIND.search(start)):
         return False
     curves = json_trainings.names_in(start, json_trainings.CURVE_START)
     is_named = _TRAINING_NAME.search(name) and _LONG_LIST.search(start)

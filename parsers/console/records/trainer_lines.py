@@ -70,6 +70,9 @@ _SETTINGS_WORDS = lazy_pattern(
     r"(?:args|config|params|options|settings|parameters)\W*$", re.IGNORECASE
 )
 """Words before a dictionary of settings."""
+_LOADED = lazy_pattern(r"\W{0,9}(?:load|restor|resum)(?:ed|ing)\b", re.IGNORECASE)
+_META = lazy_pattern(r"\bmeta(?:data)?\W*$", re.IGNORECASE)
+"""Words before what a checkpoint holds: `Loaded best.pt  meta={'best_iteration': 15, ...}`."""
 _MAX_SETTINGS = 1000
 
 
@@ -148,11 +151,14 @@ def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
     """A dictionary after text that may say the step (OpenRLHF: `Global step 5: {...}`), or more.
 
     structlog prints the step behind it (d3rlpy: `metrics={...} step=500`). After words such as
-    `kwargs: ` it holds settings (verl prints how it samples).
+    `kwargs: ` it holds settings (verl prints how it samples). What a checkpoint says of itself is
+    none of this training.
     """
     found = dict_record(_NEXT_LABEL.sub(", ", match["dict"]))
     if found is None or not found.values:
         return found
+    if _is_of_checkpoint(match["head"], found):
+        return None
     if _SETTINGS_WORDS.search(match["head"]):
         return ConsoleRecord([], config=dict(found.values) | dict(found.config))
     head = _HEAD_STEP.search(match["head"])
@@ -166,6 +172,13 @@ def _dict_after_text(match: re.Match[str]) -> ConsoleRecord | None:
     says_numbers = fields is not None and any(map(str.isdigit, fields[1]))
     said = key_values.parse_line(fields[1]) if fields and says_numbers else None
     return found if said is None else _joined(said, found)
+
+
+def _is_of_checkpoint(head: str, found: ConsoleRecord) -> bool:
+    """Whether a dictionary is what a checkpoint that is loaded says of itself."""
+    if _LOADED.match(head):
+        return True
+    return _META.search(head) is not None and any(tag.startswith("best") for tag, _ in found.values)
 
 
 def _joined(said: ConsoleRecord, found: ConsoleRecord) -> ConsoleRecord:

@@ -329,3 +329,19 @@ def test_an_array_or_an_object_in_a_dictionary_is_no_number_and_hides_none() -> 
         "reward": [(3, 0.25)],
         "loss": [(3, 0.5)],
     }
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Loaded checkpoints/best.pt  meta={'iteration': 27, 'train_loss': 1.5, 'policy_loss': 1.4}",
+        "  meta: {'iteration': 27, 'best_val_loss': 1.5, 'rehearsal_frac': 0.5}",
+        "Resuming from best.pt: {'step': 27, 'best_reward': 21.5}",
+    ],
+)
+def test_what_a_loaded_checkpoint_says_of_itself_is_no_record(line: str) -> None:
+    """`print(f"Loaded {args.ckpt}  meta={meta}")`."""
+    rows = "".join(f"epoch {n}/6  loss={n}.5\n" for n in (1, 2, 3))
+    found = parse_every_way(ConsoleParser, f"{line}\n{rows}".encode())
+    assert found.values_by_step().keys() == {"epoch", "loss"}
+    assert found.steps("loss") == [1, 2, 3]

@@ -279,3 +279,13 @@ def test_columns_aligned_by_blanks_may_begin_with_steps_and_episodes() -> None:
         [10000, 20000],
         [28.8124, 57.5549],
     )
+
+
+def test_a_paste_of_one_line_of_dictionaries_is_a_console() -> None:
+    """No document: another dictionary stands behind the first one."""
+    line = " ".join(f"{{'loss': 0.{n}, 'rewards/margins': {n}.5, 'step': {n}}}" for n in (1, 2, 3))
+    found = detect_by_content(detect_format, line.encode())
+    assert isinstance(found, Format)
+    assert found.console
+    read_line = parse_every_way(ConsoleParser, line.encode())
+    assert read_line.values_by_step()["loss"] == [(1, 0.1), (2, 0.2), (3, 0.3)]
