@@ -8,6 +8,8 @@ from collections import Counter
 _NAMED_NUMBER = re.compile(r"([^\W\d]\w{0,40})\s?[:=]\s?[-+]?\d")
 _NUMBER_BEHIND_NAME = re.compile(r"[:=]\s?[-+]?\d")
 """In each of them, and found sooner."""
+_ASSIGNED = " <- "
+"""In `target/dense/kernel:0 <- dense/kernel:0` of TensorFlow the numbers are part of the names."""
 _FEWEST_LINES = 20
 _MOST_LINES, _MOST_CHARS = 2_000, 500
 _UNREAD_SHARE = 0.5
@@ -31,7 +33,8 @@ class UnreadLines:
         if is_read:
             return
         start = text[:_MOST_CHARS]
-        found = _NAMED_NUMBER.findall(start) if _NUMBER_BEHIND_NAME.search(start) else []
+        may_name = _NUMBER_BEHIND_NAME.search(start) and _ASSIGNED not in start
+        found = _NAMED_NUMBER.findall(start) if may_name else []
         self._with_numbers += bool(found)
         names = tuple(dict.fromkeys(found))[:_MAX_NAMES]
         if names and (names in self._names or len(self._names) < _MAX_KINDS):

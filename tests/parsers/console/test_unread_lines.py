@@ -38,3 +38,9 @@ def test_one_record_among_many_unread_lines_is_not_enough() -> None:
     (note,) = parse_every_way(ConsoleParser, (first + rows).encode()).notes[-1:]
     assert "(?P<功率>" in note
     assert "port" not in note
+
+
+def test_the_variables_of_tensorflow_hold_no_numbers() -> None:
+    """`logger.info('  {} <- {}'.format(target_var.name, var.name))` of Baselines' DDPG."""
+    lines = "".join(f"  target/dense_{n}/kernel:0 <- actor/dense_{n}/kernel:0\n" for n in range(40))
+    assert parse_every_way(ConsoleParser, lines.encode()).notes == []
