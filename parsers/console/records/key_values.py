@@ -156,7 +156,8 @@ def _read_around_step(text: str, bare_steps_count: bool | None) -> ConsoleRecord
     if found is None or found.step is not None:
         return None
     tags = [tag for tag, _ in found.values]
-    if any(map(metric_names.is_prose, tags)) or not any(map(metric_names.is_metric, tags)):
+    is_metric = any(metric_names.is_metric(tag) or _is_length(tag) for tag in tags)
+    if any(map(metric_names.is_prose, tags)) or not is_metric:
         return None
     found = found._replace(step=said.step, axis=said.axis)
     if said.axis != "episode":
@@ -164,6 +165,11 @@ def _read_around_step(text: str, bare_steps_count: bool | None) -> ConsoleRecord
     if not _MEAN_WORDS.isdisjoint(metric_names.split_words(tags[0])):
         return found._replace(begins_line=True)
     return found._replace(values=[(said.axis, float(said.step)), *found.values])
+
+
+def _is_length(name: str) -> bool:
+    """Whether a name is that of the lengths of episodes: `Average Len`."""
+    return metric_names.split_words(name)[-1:] in (("len",), ("length",))
 
 
 def _read_fields(text: str, bare_steps_count: bool | None) -> tuple[ConsoleRecord | None, bool]:

@@ -57,7 +57,7 @@ class UnnamedSteps:
         names = {each.leading[0] for each in numbered}
         steps = [each.step or 0 for each in numbered]
         fewest = _enough(numbered) if _are_counts(numbered) else _FEWEST_NUMBERS
-        rises = len(steps) >= fewest and all(before < after for before, after in pairwise(steps))
+        rises = len(steps) >= fewest and _rise(numbered)
         others_tell = any(each.step is not None and not each.begins_line for each in ready)
         most_names = 1 if _are_counts(numbered) else len(numbered) - 1  # no list of settings
         self._count_on = rises and len(names) <= most_names and not others_tell
@@ -71,6 +71,18 @@ class UnnamedSteps:
         if found.axis != "episode" or found.step is None:
             return found
         return found._replace(values=[(found.axis, float(found.step)), *found.values])
+
+
+def _rise(numbered: Sequence[ConsoleRecord]) -> bool:
+    """Whether numbers never fall, and rise from each line of a name to the next one of that."""
+    last: dict[str, int] = {}
+    highest = -1
+    for each in numbered:
+        name, step = each.leading[0], each.step or 0
+        if step < highest or step <= last.get(name, -1):
+            return False
+        last[name] = highest = step
+    return True
 
 
 def _enough(numbered: Sequence[ConsoleRecord]) -> int:

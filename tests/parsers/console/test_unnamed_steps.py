@@ -153,6 +153,17 @@ def test_the_episodes_after_which_a_mean_is_printed_are_its_step() -> None:
     assert not found.counts_updates
 
 
+@pytest.mark.parametrize("episodes", [1, 0])
+def test_two_means_after_as_many_episodes_are_of_one_step(episodes: int) -> None:
+    """`Average Len after {self.episode_count} episodes: {avg_len}` stands below it."""
+    lines = [MEAN, "Average Len after {episode} episodes: 46{n}.0"]
+    counts = [(n, 4 + 4 * episodes * n) for n in range(9)]
+    found = read([line.format(episode=count, n=n) for n, count in counts for line in lines])
+    steps = [count for _, count in counts] if episodes else list(range(1, 10))
+    assert found.steps("Average Len") == found.steps("Average Reward") == steps
+    assert found.values("Average Len") == [460.0 + n for n in range(9)]
+
+
 def test_of_how_many_episodes_each_mean_is_says_no_step() -> None:
     """A script that forgets its episodes at each update always prints 4."""
     found = read([MEAN.format(episode=4, n=n) for n in range(1, 10)])
