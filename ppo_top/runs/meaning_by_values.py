@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from ppo_top.catalogue import Meaning
+from ppo_top.model import Sample
 from ppo_top.parsers.shared.names.metric_names import normalise, step_axis
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -29,6 +30,7 @@ _NAMES_OF_OTHERS = (("mean", "policy_std", "std"), ("wins", "total_loss", "losse
 
 _FRACTIONS = ("clip_fraction", "exploration_rate")
 _BARE_REWARDS = ("reward", "rewards", "return", "score")
+_REWARDS_OF_STEPS = ("reward", "rewards")
 _MEAN = lazy_pattern(r"(?i)mean|av(?:era)?g|running|rolling|moving|smooth")
 MIN_SINGLE_STEPS = 6
 """So many rows in a row, each of one step of the environment: a reward there is that step's."""
@@ -187,14 +189,26 @@ class OpenCounts:
         return _guessed(found, "step")[:1]
 
 
+def _tell_steps_apart(found: dict[str, Meaning]) -> None:
+    """Let `Reward` be that of a single step, and not the reward where something else is."""
+    rewards = _guessed(found, "reward_mean")
+    single = [tag for tag in rewards if normalise(tag) in _REWARDS_OF_STEPS]
+    for tag in single:
+        if len(single) < len(rewards):
+            del found[tag]
+        else:
+            found[tag] = found[tag]._replace(sample=Sample("step"))
+
+
 def settle_by_others(found: dict[str, Meaning], tags: Sequence[str], *, is_known: bool) -> None:
     """Let names mean what those beside them show.
 
     Unless the trainer `is_known`, `R` beside an entropy or the like is the reward, if nothing else
     is, and `length` beside a reward that of an episode. `Std` beside `Mean` is of the same numbers,
     `losses` beside `wins` are games. `alpha` beside an exploration rate is a learning rate or the
-    exponent of priorities: who explores so has no entropy bonus. `kl` beside a loss and a reward,
-    and nothing that an actor or a critic for control logs, is that of a GRPO loop of one's own.
+    exponent of priorities: who explores so has no entropy bonus. `Reward` beside an `Action` is
+    that of one step. `kl` beside a loss and a reward, and nothing that an actor or a critic for
+    control logs, is that of a GRPO loop of one's own.
     """
     concepts = {known.concept for known in found.values()}
     if not is_known and "reward_mean" not in concepts and not concepts.isdisjoint(_SIGNS_OF_RL):
@@ -209,6 +223,8 @@ def settle_by_others(found: dict[str, Meaning], tags: Sequence[str], *, is_known
         for tag in filter(_PLAIN_KL.fullmatch, _guessed(found, "approx_kl")):
             found[tag] = found[tag]._replace(concept="ref_kl_token")
     names = {tag.lower() for tag in tags}
+    if not is_known and "action" in names:
+        _tell_steps_apart(found)
     for other, concept, name in _NAMES_OF_OTHERS:
         if other in names:
             _forget(found, concept, name)

@@ -334,3 +334,21 @@ def test_a_reward_up_to_each_step_is_not_an_episode_s(
     rows = [f"{episode},{step},{20 + per_step * step}" for episode in (1, 2) for step in range(30)]
     write_table(tmp_path / "step_rewards.csv", f"Episode,Step,{name}", rows)
     assert meanings(tmp_path, capsys)[name] == concept
+
+
+@pytest.mark.parametrize("score", [",Score", ""], ids=["beside a score", "alone"])
+def test_a_reward_beside_an_action_is_that_of_one_step(
+    score: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is always 1 in CartPole: the task is not solved, unless an episode's score says so."""
+    rows = [
+        f"{n},{n % 2},1.0{',' * bool(score)}{n if score and not n % 20 else ''}" for n in range(400)
+    ]
+    write_table(tmp_path / "training_log.csv", f"step,action,reward{score}", rows)
+    main(["check", "--json", "--no-cache", str(tmp_path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    rewards = {
+        each["tag"]: each["row"] for each in run["metrics"] if each["concept"] == "reward_mean"
+    }
+    assert rewards == ({"Score": None} if score else {"reward": "step"})
+    assert "at-ceiling" not in {each["rule"] for each in run["findings"]}
