@@ -128,8 +128,8 @@ def stays_zero(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if history.high > limits["left"] * small:
         message = f"KL to the reference fell from {num(history.high)} to {num(history.last)}"
         return Assessment(WATCH, history.last, small, f"{message}: what was learned is undone")
-    if history.count < limits["points"] or not run.flat:
-        return None
+    if history.count < limits["points"] or not run.flat or run.gained:
+        return None  # a policy that earns more has left it: such a KL is not measured
     late = history.count >= limits["late_points"]
     words = f"policy has not left its reference in {history.count} updates (KL {num(history.last)})"
     return Assessment(WATCH if late else INFO, history.last, small, words)

@@ -159,6 +159,9 @@ class TestRefKlZero(RuleTests):
             {"ref_kl_token": 0.0}, INFO, 0, family="grpo", trainer="openrlhf", count=70),
         Contrast("a KL of 0 says that there is no reference", {"ref_kl_token": 0.0, **STILL}, {},
             INFO, 0, family="grpo", trainer="verl", otherwise_trainer="openrlhf", count=70),
+        Contrast("no reward was gained before", {"ref_kl_token": 0.0, **STILL},
+            {"reward_mean": lambda i: min(i, 20) / 8 + jitter(i, 0.1)}, INFO, 0, family="grpo",
+            count=70),
     )
 
 
