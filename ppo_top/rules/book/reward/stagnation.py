@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.advice.setting_symptoms import rate_adapts
 from ppo_top.rules.book.reward.crash import reward_now
+from ppo_top.rules.engine.history import History
 from ppo_top.rules.engine.judged_run import KEPT_SHARE, JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import FALLEN, GAINED, UNLEARNED, RewardCourse
@@ -40,8 +42,13 @@ def _exhausted(run: JudgedRun, limits: RuleLimits) -> bool:
         (entropy is not None and 0.0 < entropy.last < limits["entropy"] * entropy.start)
         or "no-op-updates" in run.open_severities
         or (ties is not None and ties > limits["ties"])
-        or (rate is not None and rate.last < limits["rate"] * rate.high)
+        or (rate is not None and _has_decayed(run, rate, limits))
     )
+
+
+def _has_decayed(run: JudgedRun, rate: History, limits: RuleLimits) -> bool:
+    """Whether a schedule has brought the learning rate down; one that follows the KL may rise."""
+    return rate.last < limits["rate"] * rate.high and not rate_adapts(run)
 
 
 def oscillates(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
