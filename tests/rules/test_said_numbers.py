@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from ppo_top.rules.judge import Judge
 from tests.rules.courses import steady_gain
 from tests.support.drawn_runs import HEALTHY_COLUMNS, draw_rows, findings, profile
 
@@ -15,6 +16,20 @@ def numbers_said(message: str) -> list[float]:
     said = re.search(r"(\S+) -> ([^\s,;)]+)", message)
     assert said is not None, message
     return [float(each.strip("(").replace(",", "")) for each in said.groups()]
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [(60_000, "): train longer"), (120_000, " 50 % of the planned steps: res")],
+)
+def test_a_run_that_stopped_half_way_is_to_be_resumed(steps: int, said: str) -> None:
+    """It needs no more steps than were planned."""
+    columns = {**HEALTHY_COLUMNS["on-policy"], "reward_mean": steady_gain}
+    judge = Judge(profile(total_timesteps=steps))
+    for row in draw_rows(columns, 60):
+        judge.add_row(row)
+    judge.end_run()
+    assert [said in f.message for f in judge.findings if f.rule == "still-improving"] == [True]
 
 
 @pytest.mark.parametrize("last", [-40.0, 0.0, 40.0])

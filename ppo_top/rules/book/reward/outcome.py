@@ -21,7 +21,7 @@ from ppo_top.rules.engine.rule import (
 )
 from ppo_top.rules.engine.stats import median
 from ppo_top.rules.engine.terms import ALL_FAMILIES, INFO, WATCH
-from ppo_top.rules.engine.wording import num
+from ppo_top.rules.engine.wording import num, pct
 
 
 def _beside_findings(run: JudgedRun) -> bool:
@@ -107,7 +107,11 @@ def ended_early(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     if rise is None:
         return None
     rises = f"{run.reward_words} still rises at the end ({num(rise[0])} -> {num(rise[1])})"
-    message = f"{rises}: train longer"
+    stated = run.stated_progress
+    if stated is not None and stated < limits["budget"]:
+        message = f"{rises}, at {pct(stated)} of the planned steps: resume it"
+    else:
+        message = f"{rises}: train longer"
     return Assessment(INFO, reward.history.last, None, message)
 
 
@@ -171,7 +175,7 @@ RULES = (
         at_end=True,
         is_moment=True,
         causes=("too few training steps",),
-        remedies=("train longer: {training_length}",),
+        remedies=("resume it, or train longer: {training_length}",),
         source="too few timesteps end a run before it converges (SB3 practice)",
         grade="C",
     ),
