@@ -148,13 +148,24 @@ def _keeps_fit(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
 def reward_scale(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     """Returns are too large for the critic to fit."""
     loss, explained = critic_loss(run), run.value("explained_variance")
-    if loss is None or explained is None or loss.last <= limits["loss"]:
+    if loss is None or loss.last <= limits["loss"]:
         return None
+    if explained is None:
+        return _scale_unexplained(run, loss, limits)
     if explained >= limits["explained"]:
         return borderline(loss.last)
     message = f"returns are very large (value loss {num(loss.last)}) and the critic cannot fit them"
     level = WARN if loss.last > limits["huge"] else _by_reward(run)
     return Assessment(level, loss.last, limits["loss"], message)
+
+
+def _scale_unexplained(run: JudgedRun, loss: History, limits: RuleLimits) -> Assessment | None:
+    """The same where no explained variance is logged: the loss is vast and nothing is gained."""
+    known = "explained_variance" in run.histories or run.reward is None
+    if known or run.gained or loss.last <= limits["huge"]:
+        return None
+    message = f"returns are very large (value loss {num(loss.last)}), and no reward is gained"
+    return Assessment(WATCH, loss.last, limits["huge"], message)
 
 
 NO_VARIANCE = 1e-12

@@ -161,6 +161,9 @@ class TestRewardScale(RuleTests):
         Boundary("huge",
             lambda x: {"value_loss": x, "explained_variance": 0.0, "reward_mean": lambda i: -9e3 +
                 90.0 * i + jitter(i, 30)}, WARN, count=30),
+        Boundary("huge", lambda x: {"value_loss": x, "explained_variance": None, **FLAT}, WATCH),
+        Contrast("nothing is gained", {"value_loss": 2e6, "explained_variance": None, **FLAT},
+            {"reward_mean": lambda i: -900.0 + 9 * i + jitter(i, 3)}, WATCH, 0, log=AT_LAST),
     )
 
 
