@@ -52,10 +52,14 @@ UNCOUNTED_FACTS = frozenset(
     {
         "learned nothing, and no size of updates is logged",
         "nothing learned yet",
+        "only the evaluation NaN or infinite",
         "reward gained and kept",
         "a rule's reward gained and kept",
         "every text earns the same, and not 0",
+        "critic loss beyond all returns from the first",
         "critic loss never above 10",
+        "critic loss next to 0 from the first, though rewards are logged",
+        "learning rate was 0.01 or more",
         *SETTING_FACTS,
     }
 )

@@ -59,6 +59,20 @@ def test_to_train_longer_is_to_have_more_of_what_is_counted(axis: Axis, said: st
     assert fill_advice(["train longer: {training_length}"], run) == (said,)
 
 
+@pytest.mark.parametrize(
+    ("rates", "said"),
+    [((3e-4, 3e-4), True), ((3e-4, 1.03e-5), True), ((3e-4, 0.97e-5), False), ((9e-6,), False)],
+)
+def test_a_rate_that_is_far_down_already_is_not_lowered(
+    rates: tuple[float, ...], said: bool
+) -> None:
+    """A schedule has brought it down, or it was set to a thirtieth of the trainer's default."""
+    run = JudgedRun(Profile("sb3", "on-policy"))
+    for row in draw_rows({"lr": lambda i: rates[min(i, len(rates) - 1)]}, 2):
+        run.add_row(row)
+    assert bool(fill_advice(["lower {learning_rate:, or let it decay}"], run)) is said
+
+
 @pytest.mark.parametrize(("family", "said"), [("on-policy", True), ("unknown", False)])
 def test_a_limit_to_the_kl_is_not_for_whom_no_kl_is_known(family: str, said: bool) -> None:
     """A script that prints its reward alone may be one of DQN."""

@@ -392,6 +392,34 @@ def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
     assert not [each for f in judge.findings for each in f.remedies if "lower learning" in each]
 
 
+def test_a_rate_that_few_runs_survive_is_not_called_too_low() -> None:
+    """It is no more than eleven times what A2C begins with, and the policy does not move."""
+    still: DrawnColumns = {"lr": 0.01, "approx_kl": 1e-9, "clip_fraction": 0.0}
+    about = profile()._replace(algo="A2C")
+    judge = judged({**CTRL_COLUMNS, **still, "reward_mean": lambda i: jitter(i, 6)}, about=about)
+    assert "larger than most runs survive" in opened(judge, "learning-rate-extreme").message
+    assert not [each for f in judge.findings for each in f.causes if "too low" in each]
+
+
+def test_too_many_random_actions_are_not_too_few_at_the_same_time() -> None:
+    """What the rule has measured is its first cause."""
+    columns: DrawnColumns = {
+        **VALUE_BASED_COLUMNS, "exploration_rate": 0.5, "reward_mean": lambda i: -20.0 - 0.2 * i
+    }  # fmt: skip
+    about = profile("value-based")._replace(config={"total_timesteps": 60_000})
+    found = opened(judged(columns, about=about), "exploration-not-falling")
+    assert found.causes[0] == "too much exploration: the exploration rate"
+    assert not [each for each in found.causes if "too little" in each]
+
+
+def test_an_evaluation_that_is_nan_takes_no_weights_with_it() -> None:
+    """All losses are numbers: nothing is restarted from a checkpoint."""
+    columns: DrawnColumns = {**CTRL_COLUMNS, "eval_reward_mean": after(20, math.nan, 1.0)}
+    found = opened(judged(columns), "non-finite")
+    assert found.causes[0] == "a reward in evaluation was nan or infinite"
+    assert not [each for each in found.remedies if "weights" in each or "clip gradients" in each]
+
+
 @pytest.mark.parametrize(
     ("setting", "value", "family", "advice"),
     [

@@ -27,8 +27,8 @@ from ppo_top.rules.advice.advised_option import RATE_FOLLOWS_NOTE, AdvisedOption
 from ppo_top.rules.advice.causes import excuse_is_over, ranked_advice
 from ppo_top.rules.advice.contradictions import direction_of, without_repeats
 from ppo_top.rules.advice.phrases import ADVICE_PHRASES, RATE_FOLLOWS_KL
+from ppo_top.rules.advice.rate_symptoms import rate_high, rate_low
 from ppo_top.rules.advice.setting_symptoms import rate_adapts
-from ppo_top.rules.advice.symptoms import rate_high, rate_low
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Rule
 
@@ -204,9 +204,15 @@ def _goes_further_off(advice: str, named: AdviceOptions) -> bool:
 def _rate_goes_further_off(
     own: float | None, usual: float | None, way: int, run: JudgedRun
 ) -> bool:
-    """The same of the learning rate, which is far from its default much sooner."""
+    """The same of the learning rate, which is far above its default much sooner.
+
+    One that a schedule has brought down is not lowered either.
+    """
     if way < 0:
-        return bool(rate_low(run))
+        history = run.histories.get("lr")
+        over = history is not None and FAR_FROM_DEFAULT * history.last <= history.high
+        far_below = own is not None and usual is not None and FAR_FROM_DEFAULT * own <= usual
+        return bool(rate_low(run)) or over or far_below
     if own is None or usual is None:
         return bool(rate_high(run))
     return own >= RAISED_RATE * usual

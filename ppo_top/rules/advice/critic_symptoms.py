@@ -13,7 +13,7 @@ from ppo_top.rules.engine.history import LEVEL_VALUES, History
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import ACTOR_LOSSES, CRITIC_LOSSES
 from ppo_top.rules.engine.stats import median
-from ppo_top.rules.engine.terms import GRPO, OFF_POLICY, PREFERENCE, VALUE_BASED
+from ppo_top.rules.engine.terms import GRPO, OFF_POLICY, ON_POLICY, PREFERENCE, VALUE_BASED
 
 LIMITS: Mapping[str, float] = {
     "values_none": 0.1,  # of one step's reward
@@ -26,6 +26,8 @@ LIMITS: Mapping[str, float] = {
     "loss_large": 1.0,  # of the squared return
     "loss_never_large": 10.0,
     "loss_vast": 1e5,
+    "loss_at_once": 10.0,  # of the return, its square, or 1
+    "loss_unpaid": 0.01,  # of the squared reward of a step, or of 1
     "actor_loss_grown": 10.0,  # times its start
     "reward_large": 300.0,
     "bonus": 10.0,  # steps' rewards
@@ -176,6 +178,30 @@ def loss_vast(run: JudgedRun) -> bool | None:
     return None if loss is None or loss.count < 5 else loss.level > LIMITS["loss_vast"]
 
 
+def loss_beyond_at_once(run: JudgedRun) -> bool | None:
+    """The first error is far beyond any return, though a new network's values are near 0.
+
+    It is of the size of a reward, in some losses squared, unless observations or rewards are huge.
+    """
+    loss, reward = critic_loss(run), run.reward
+    if run.family not in (OFF_POLICY, VALUE_BASED) or loss is None:
+        return None
+    if reward is None or reward.history.count < 3:
+        return None
+    return loss.first[0] > LIMITS["loss_at_once"] * max(1.0, reward.history.size**2)
+
+
+def learner_unpaid(run: JudgedRun) -> bool | None:
+    """There was next to nothing to predict at the first update, though rewards are logged.
+
+    Rewards that are normalised leave an error of a tenth or so.
+    """
+    loss, each = critic_loss(run), _reward_of_step(run)
+    if run.family != ON_POLICY or loss is None or each is None:
+        return None
+    return loss.first[0] < LIMITS["loss_unpaid"] * min(1.0, each * each)
+
+
 def actor_loss_grown(run: JudgedRun) -> bool | None:
     """The actor's loss, an action value, is many times that of the start."""
     loss = run.histories.get("actor_loss")
@@ -281,6 +307,8 @@ CRITIC_FACTS: Mapping[str, Fact] = {
     "critic loss beyond the squared returns": loss_large,
     "critic loss never above 10": loss_never_large,
     "critic loss above 100,000": loss_vast,
+    "critic loss beyond all returns from the first": loss_beyond_at_once,
+    "critic loss next to 0 from the first, though rewards are logged": learner_unpaid,
     "rewards of hundreds a step": rewards_large,
     "actor loss ten times its start": actor_loss_grown,
     "entropy coefficient above its start": coefficient_rises,

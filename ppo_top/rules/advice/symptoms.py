@@ -7,14 +7,11 @@ each stood beside which cause is counted on labelled runs: `catalogue/cause_coun
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 
-from ppo_top.catalogue import option_default
-from ppo_top.model import as_number
 from ppo_top.rules.advice.critic_symptoms import CRITIC_FACTS, Fact, critic_loss, values_short
 from ppo_top.rules.advice.exploration_symptoms import EXPLORATION_FACTS
 from ppo_top.rules.advice.language_symptoms import LANGUAGE_FACTS
-from ppo_top.rules.advice.phrases import PPO_RATE, USUAL_RATES
+from ppo_top.rules.advice.rate_symptoms import RATE_FACTS, known_rate, rate_low
 from ppo_top.rules.advice.setting_symptoms import SETTING_FACTS
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
@@ -22,13 +19,6 @@ from ppo_top.rules.engine.ranges import clips_sequences
 from ppo_top.rules.engine.terms import LLM_FAMILIES, ON_POLICY
 
 LIMITS: Mapping[str, float] = {
-    "rate_times": 30.0,  # of the trainer's default
-    "rate_high": 0.01,
-    "rate_low": 1e-6,
-    "rate_share": 0.01,  # of the trainer's default
-    "rate_jump": 3.0,
-    "rate_cut": 0.01,
-    "rate_held": 0.2,  # of its highest
     "clip_wide": 0.5,
     "clip_narrow": 0.05,
     "epochs": 30.0,
@@ -47,60 +37,6 @@ LIMITS: Mapping[str, float] = {
     "at_once": 12.0,
 }
 """Where each fact begins."""
-
-
-def _rate(run: JudgedRun) -> tuple[float, float] | None:
-    """The learning rate, and the trainer's default; where none is known, that of its family."""
-    logged = run.histories.get("lr")
-    rate = run.config_number("learning_rate") if logged is None else logged.last
-    if rate is None or rate < 0.0 or "critic-rate" in run.facts:
-        return None
-    trainer = run.trainer._replace(algo=run.profile.algo)
-    usual = as_number(option_default(trainer, "learning_rate"))
-    return rate, float(USUAL_RATES.get(run.family, PPO_RATE)) if usual is None else usual
-
-
-def rate_high(run: JudgedRun) -> bool | None:
-    """The learning rate is far above the trainer's default."""
-    found = _rate(run)
-    if found is None:
-        return None
-    rate, usual = found
-    far = rate > LIMITS["rate_times"] * usual
-    return far and rate >= LIMITS["rate_high"] * (1 - 1e-6)
-
-
-def rate_low(run: JudgedRun) -> bool | None:
-    """The learning rate is far below the trainer's default, from the start."""
-    found, history = _rate(run), run.histories.get("lr")
-    if found is None:
-        return None
-    rate, usual = found
-    low = (rate if history is None else history.high) <= LIMITS["rate_low"]
-    return low and rate <= LIMITS["rate_share"] * usual
-
-
-def rate_jumped(run: JudgedRun) -> bool | None:
-    """The learning rate is several times what it was at the start, and was not warmed up."""
-    history = run.histories.get("lr")
-    if history is None or history.count < 2:
-        return None
-    first = history.first[:3]
-    if len(first) == 3 and first[0] < first[1] < first[2]:
-        return False
-    return history.last > LIMITS["rate_jump"] * history.first[0] > 0.0
-
-
-def rate_cut(run: JudgedRun) -> bool | None:
-    """The learning rate went to almost zero in one step."""
-    history = run.histories.get("lr")
-    if history is None or history.count < 2:
-        return None
-    fell = (
-        before > LIMITS["rate_held"] * history.high and after <= LIMITS["rate_cut"] * before
-        for before, after in pairwise(history.recent)
-    )
-    return any(fell)
 
 
 def clip_wide(run: JudgedRun) -> bool | None:
@@ -146,7 +82,7 @@ def learned_nothing_unmeasured(run: JudgedRun) -> bool | None:
 
     At a learning rate that is only a few times too high a run learns for a while.
     """
-    if run.reward is None or "approx_kl" in run.histories or _rate(run) is not None:
+    if run.reward is None or "approx_kl" in run.histories or known_rate(run) is not None:
         return None
     return run.reward.flat and not run.reward.gained
 
@@ -299,11 +235,13 @@ def reward_not_finite(run: JudgedRun) -> bool | None:
     return any(name in run.non_finite_now for name in REWARD_CONCEPTS)
 
 
+def only_evaluation_not_finite(run: JudgedRun) -> bool | None:
+    """The reward of an evaluation is NaN or infinite, and nothing else is."""
+    return run.non_finite_now == ("eval_reward_mean",)
+
+
 FACTS: Mapping[str, Fact] = {
-    "learning rate far above its default": rate_high,
-    "learning rate far below its default": rate_low,
-    "learning rate jumped": rate_jumped,
-    "learning rate cut": rate_cut,
+    **RATE_FACTS,
     "clip range above 0.5": clip_wide,
     "clip range below 0.05": clip_narrow,
     "more than 30 epochs an update": many_epochs,
@@ -335,6 +273,7 @@ FACTS: Mapping[str, Fact] = {
     "NaN or infinite": not_finite,
     "never NaN or infinite": always_finite,
     "reward NaN or infinite": reward_not_finite,
+    "only the evaluation NaN or infinite": only_evaluation_not_finite,
 }
 """What a reader calls it -> how it is seen."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.advice.rate_symptoms import is_cut
 from ppo_top.rules.book.critic.explained_variance import MAY_LEARN
 from ppo_top.rules.book.diagnoses.shared import (
     DIAGNOSIS_PERSISTENCE,
     last_value,
     last_value_text,
 )
-from ppo_top.rules.book.updates.learning_rate import is_cut, rate_never_decayed
+from ppo_top.rules.book.updates.learning_rate import rate_never_decayed
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import levels, start_level
 from ppo_top.rules.engine.history import LEVEL_VALUES

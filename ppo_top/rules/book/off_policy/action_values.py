@@ -11,7 +11,7 @@ from ppo_top.rules.advice.critic_symptoms import (
     steps_rewarded,
     values_wrong,
 )
-from ppo_top.rules.advice.symptoms import rate_jumped
+from ppo_top.rules.advice.rate_symptoms import rate_jumped
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
 from ppo_top.rules.engine.history import LEVEL_VALUES, MAX_RECENT_VALUES, History

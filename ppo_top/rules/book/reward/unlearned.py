@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
 from ppo_top.rules.advice.exploration_symptoms import entropy_rises
-from ppo_top.rules.advice.symptoms import rate_low
+from ppo_top.rules.advice.rate_symptoms import rate_low
 from ppo_top.rules.book.reward.crash import reward_now
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.judged_run import AT_CEILING, JudgedRun

@@ -201,9 +201,6 @@ def _siblings(run: JudgedRun, missing: str) -> bool:
 
 
 _NAN_REMEDIES = (
-    "if it lasts, the weights are gone: restart from the last good checkpoint",
-    "lower {learning_rate:, by 3 to 10 times}",
-    "clip gradients: {max_grad_norm:above 0.1}",
     "{in_control}normalise or clip rewards and observations; look for an infinite reward",
     "{in_text}look for a reward that is infinite or none",
     "{in_text}bf16 instead of fp16, or full precision for the loss",
@@ -247,7 +244,9 @@ RULES = (
         remedies=(
             "look for NaN in the console output",
             "have it logged: {nan_filter:name}=False",
-            *_NAN_REMEDIES[:3],
+            "if it lasts, the weights are gone: restart from the last good checkpoint",
+            "lower {learning_rate:, by 3 to 10 times}",
+            "clip gradients: {max_grad_norm:above 0.1}",
         ),
         source="transformers Trainer and Ray's TensorBoard logger drop NaN values",
         grade="B",

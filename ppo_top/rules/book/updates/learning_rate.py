@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from ppo_top.catalogue import UNKNOWN_TRAINER
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.rules.advice.rate_symptoms import SINGLE, is_cut
 from ppo_top.rules.advice.setting_symptoms import ADAPTIVE_RATE, rate_adapts
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.calm import near_bounds
@@ -60,18 +61,6 @@ def rate_cut(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         return None
     message = f"learning rate fell from {num(history.high)} to {num(history.last)} at once"
     return Assessment(WARN, history.last, None, f"{message}: the policy can learn no more")
-
-
-def is_cut(run: JudgedRun, rate: History) -> bool:
-    """Whether a rate of almost zero became so in one step."""
-    low, high = 0.01 * rate.high, 0.2 * rate.high
-    if rate.last > low or ADAPTIVE_RATE in run.facts:
-        return False
-    return any(before > high and after <= low for before, after in pairwise(rate.recent))
-
-
-SINGLE = 1.0 + 1e-6
-"""Event files hold single precision, in which 0.03 is less than 0.03."""
 
 
 def rate_extreme(run: JudgedRun, limits: RuleLimits) -> Assessment | None:

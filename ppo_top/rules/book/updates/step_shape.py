@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ppo_top.rules.advice.rate_symptoms import is_cut
 from ppo_top.rules.book.exploration.entropy_facts import has_settled, is_discrete
-from ppo_top.rules.book.updates.learning_rate import is_cut
 from ppo_top.rules.book.updates.step_size import clipped_share, update_kl
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.history import MAX_FIRST_VALUES
