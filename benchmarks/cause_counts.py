@@ -60,6 +60,9 @@ UNCOUNTED_FACTS = frozenset(
         "critic loss never above 10",
         "critic loss next to 0 from the first, though rewards are logged",
         "learning rate was 0.01 or more",
+        "action values never shrank",
+        "epsilon 0.1 or below",
+        "reward lost though epsilon only fell",
         *SETTING_FACTS,
     }
 )

@@ -7,7 +7,7 @@ its sign, and is that of more than one step's reward.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from ppo_top.rules.engine.history import LEVEL_VALUES, History
 from ppo_top.rules.engine.judged_run import JudgedRun
@@ -19,6 +19,8 @@ LIMITS: Mapping[str, float] = {
     "values_none": 0.1,  # of one step's reward
     "values_short": 1.0,
     "values_wrong": 1.0,
+    "values_seen": 10,
+    "values_kept": 0.5,  # of their largest
     "returns_noise": 3.0,
     "loss_grown": 30.0,  # times its start
     "loss_kept": 0.5,
@@ -112,6 +114,18 @@ def values_beyond(run: JudgedRun) -> bool | None:
     if value is None or reward is None or reward.history.count < 3:
         return None
     return abs(value) > reward.history.size
+
+
+def values_kept(run: JudgedRun) -> bool | None:
+    """The mean action value has not shrunk to half of what it was: the weights are there still."""
+    history = run.histories.get("value_mean")
+    if history is None or history.count < LIMITS["values_seen"]:
+        return None
+    sizes = [abs(value) for value in history.recent]
+    return all(
+        size >= LIMITS["values_kept"] * most
+        for size, most in zip(sizes, accumulate(sizes, max), strict=True)
+    )
 
 
 def critic_loss(run: JudgedRun) -> History | None:
@@ -301,6 +315,7 @@ CRITIC_FACTS: Mapping[str, Fact] = {
     "action values near 0 beside the rewards": values_none,
     "action values below one step's reward": values_short,
     "action values beyond all returns": values_beyond,
+    "action values never shrank": values_kept,
     "critic loss 30 times its start": loss_grown,
     "critic loss not halved since its start": loss_kept,
     "critic loss a hundredth of its start": loss_fallen,

@@ -20,7 +20,9 @@ LIMITS: Mapping[str, float] = {
     "std_times": 1.5,
     "coefficient": 5.0,
     "epsilon": 0.5,
+    "epsilon_low": 0.1,
     "epsilon_back": 0.2,
+    "lost": 0.35,
     "coefficient_down": 0.01,
     "evaluated": 6.0,  # standard deviations
     "evaluations": 3,
@@ -122,6 +124,30 @@ def epsilon_back(run: JudgedRun) -> bool | None:
     return history.last > LIMITS["epsilon_back"] and history.low < 0.5 * history.last
 
 
+def epsilon_low(run: JudgedRun) -> bool | None:
+    """Hardly an action is random: the rate says so, or else the settings of its schedule."""
+    if run.family != VALUE_BASED:
+        return None
+    final, share = (run.config_number(f"exploration_{name}") for name in ("final", "fraction"))
+    if final is not None and final > LIMITS["epsilon_low"]:
+        return False
+    history, progress = run.histories.get("exploration_rate"), run.stated_progress
+    if history is not None:
+        return history.last <= LIMITS["epsilon_low"]
+    if final is None or share is None or progress is None:
+        return None
+    return progress > share
+
+
+def lost_at_lowest_epsilon(run: JudgedRun) -> bool | None:
+    """Much of what was learned is lost, while the share of random actions only fell."""
+    history, reward = run.histories.get("exploration_rate"), run.reward
+    if history is None or reward is None or not reward.gained:
+        return None
+    only_fell = history.last <= history.low < history.first[0]
+    return only_fell and reward.lost_share > LIMITS["lost"]
+
+
 def coefficient_gone(run: JudgedRun) -> bool | None:
     """The entropy coefficient of SAC has all but vanished."""
     history = run.histories.get("entropy_coef")
@@ -160,7 +186,9 @@ EXPLORATION_FACTS: Mapping[str, Fact] = {
     "nothing learned yet": nothing_learned_yet,
     "epsilon above 0.5": epsilon_high,
     "entropy coefficient above 5": coefficient_high,
+    "epsilon 0.1 or below": epsilon_low,
     "epsilon rose again": epsilon_back,
+    "reward lost though epsilon only fell": lost_at_lowest_epsilon,
     "entropy coefficient vanished": coefficient_gone,
     "evaluated better than training ever was": evaluated_better,
     "reward gained and kept": gain_kept,

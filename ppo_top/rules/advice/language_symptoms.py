@@ -46,9 +46,14 @@ def _start(run: JudgedRun, concept: str) -> float | None:
 
 
 def samples_alike(run: JudgedRun) -> bool | None:
-    """The sampled text has had no entropy from the first update on: sampling is all but greedy."""
-    start = _start(run, "entropy")
-    return None if start is None else start < LIMITS["entropy_none"]
+    """The sampled text has had no entropy from the first update on: sampling is all but greedy.
+
+    One of exactly 0 is not measured where rewards differ: greedy samples of a prompt are the same.
+    """
+    start, rewards = _start(run, "entropy"), run.histories.get("reward_std")
+    if start is None or (start == 0.0 and rewards is not None and rewards.high > 0.0):
+        return None
+    return start < LIMITS["entropy_none"]
 
 
 def samples_wide(run: JudgedRun) -> bool | None:
