@@ -61,6 +61,7 @@ UNCOUNTED_FACTS = frozenset(
         "critic loss next to 0 from the first, though rewards are logged",
         "learning rate was 0.01 or more",
         "action values never shrank",
+        "an entropy is logged",
         "epsilon 0.1 or below",
         "reward lost though epsilon only fell",
         *SETTING_FACTS,

@@ -11,13 +11,21 @@ from ppo_top.catalogue import known_trainers, options
 from ppo_top.model import Axis, ConfigValue, Mark, Profile, Row, Severity
 from ppo_top.rules.advice import AdviceOptions, explain_cause, fill_advice
 from ppo_top.rules.advice.advised_option import AdvisedOption
-from ppo_top.rules.advice.causes import RULE_PREFIX, is_text, symptoms_of
+from ppo_top.rules.advice.causes import RULE_PREFIX, cause_text, is_text, symptoms_of
 from ppo_top.rules.advice.contradictions import without_repeats
+from ppo_top.rules.advice.symptoms import facts_seen
 from ppo_top.rules.book import BY_ID, RULES
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.terms import FAMILY_NAMES
 from tests.rules.courses import flat
-from tests.support.drawn_runs import CTRL_COLUMNS, DrawnColumn, draw_rows, findings, profile
+from tests.support.drawn_runs import (
+    CTRL_COLUMNS,
+    DrawnColumn,
+    DrawnColumns,
+    draw_rows,
+    findings,
+    profile,
+)
 
 FAMILY = {each.id: each.family for each in known_trainers()}
 
@@ -71,6 +79,22 @@ def test_a_rate_that_is_far_down_already_is_not_lowered(
     for row in draw_rows({"lr": lambda i: rates[min(i, len(rates) - 1)]}, 2):
         run.add_row(row)
     assert bool(fill_advice(["lower {learning_rate:, or let it decay}"], run)) is said
+
+
+@pytest.mark.parametrize(
+    ("columns", "config", "said"),
+    [({}, {}, False), ({"entropy": 1.0}, {}, True), ({}, {"ent_coef": 0.001}, True)],
+)
+def test_an_entropy_bonus_is_raised_where_there_may_be_one(
+    columns: DrawnColumns, config: Mapping[str, ConfigValue], said: bool
+) -> None:
+    """A script that prints its reward alone may be one of DQN, which has none."""
+    run = JudgedRun(Profile("unknown", "unknown", config))
+    for row in draw_rows({"reward_mean": 1.0, **columns}, 5):
+        run.add_row(row)
+    assert bool(fill_advice(["raise the entropy bonus: {ent_coef:below 0.05}"], run)) is said
+    text = cause_text("too much exploration", facts_seen(run), "unknown")
+    assert ("entropy" in text.sentence) is ("entropy" in columns)
 
 
 @pytest.mark.parametrize(("family", "said"), [("on-policy", True), ("unknown", False)])

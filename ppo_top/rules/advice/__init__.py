@@ -31,6 +31,7 @@ from ppo_top.rules.advice.rate_symptoms import rate_high, rate_low
 from ppo_top.rules.advice.setting_symptoms import rate_adapts
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.rule import Rule
+from ppo_top.rules.engine.terms import UNKNOWN_FAMILY
 
 LOGGED_OPTIONS = {
     "learning_rate": "lr",
@@ -64,6 +65,9 @@ FAR_FROM_DEFAULT = 30.0
 
 RAISED_RATE = 2.0
 """A learning rate of so many times the trainer's default is not what keeps a run from learning."""
+
+POLICY_SIGNS = frozenset({"entropy", "policy_loss", "approx_kl", "clip_fraction", "value_loss"})
+"""Metrics that show a policy gradient in a log whose kind is unknown."""
 
 COMPUTED_NOTE = "computed"
 """The note on options that are computed from others and cannot be set."""
@@ -102,6 +106,8 @@ class AdviceOptions:
         if families is not None and self.run.family not in families:
             return None
         own = current_value(self.run, canonical)
+        if families is not None and own is None and _may_be_of_any_kind(self.run):
+            return None
         moment = "at first" if _has_moved(self.run, canonical, own) else "now"
         known = _catalogue_option(self.trainer, canonical)
         if known is None:
@@ -121,6 +127,11 @@ class AdviceOptions:
             return False
         schedule = self.run.config.get("lr_schedule")
         return (schedule or option_default(self.trainer, "lr_schedule")) == "adaptive"
+
+
+def _may_be_of_any_kind(run: JudgedRun) -> bool:
+    """Whether nothing tells that a script trains a policy by its gradient, as PPO does."""
+    return run.family == UNKNOWN_FAMILY and POLICY_SIGNS.isdisjoint(run.histories)
 
 
 @cache

@@ -175,7 +175,13 @@ def evaluated_better(run: JudgedRun) -> bool | None:
     return above > max(LIMITS["evaluated"] * reward.sd, reward.history.high - reward.smooth)
 
 
+def entropy_logged(run: JudgedRun) -> bool | None:
+    """The policy's entropy is logged: it is a policy that draws its actions."""
+    return True if "entropy" in run.histories else None
+
+
 EXPLORATION_FACTS: Mapping[str, Fact] = {
+    "an entropy is logged": entropy_logged,
     "entropy below a fifth of its start": entropy_low,
     "entropy below a hundredth of its start": entropy_gone,
     "entropy below nine tenths of its start": entropy_fell,

@@ -116,7 +116,7 @@ RULES = (
             "raise the entropy bonus: {ent_coef:below 0.05}",
             "{larger_batches}",
             "lower {learning_rate:, or let it decay}",
-            "{in_control}more varied starts",
+            "{in_control}more exploration for a while, or more varied starts",
         ),
         source="TRL practice: 'plateau -> stagnation'; stable at the maximum is success",
         grade="C",
