@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ppo_top.rules.book.reward.crash import best_was_random, reward_now
+from ppo_top.rules.book.reward.episodes import paid_for_steps
 from ppo_top.rules.engine.judged_run import JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
 from ppo_top.rules.engine.reward.course import FALLEN, UNLEARNED, RewardCourse
@@ -48,19 +49,9 @@ def below_start(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
 
 
 def _was_cut_short(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> bool:
-    """Whether the first episodes were cut short, and steps cost no more than theirs.
-
-    rsl_rl can begin with episodes that are over after a random time, as Isaac Lab has it do
-    (`init_at_random_ep_len`): what a step costs adds up in longer ones.
-    """
-    lengths = run.histories.get("ep_len")
-    if "first-episodes-cut" not in run.facts or lengths is None or not lengths.start > 0.0:
-        return False
-    if lengths.level < limits["longer"] * lengths.start:
-        return False
-    values = reward.history
-    first, now = values.start / lengths.start, values.level / lengths.level
-    return now > first - (limits["dearer"] - 1.0) * abs(first)
+    """Whether the first episodes were cut short, and steps cost no more than theirs."""
+    paid = paid_for_steps(run, reward, limits)
+    return paid is not None and paid.now > paid.first - (limits["dearer"] - 1.0) * abs(paid.first)
 
 
 def _quarters_sank(reward: RewardCourse, limits: RuleLimits, noise: str) -> bool:

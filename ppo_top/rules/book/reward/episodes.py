@@ -1,13 +1,40 @@
-"""Episodes that end where they begin."""
+"""Episodes that end where they begin, or that were cut short at first."""
 
 from __future__ import annotations
 
+from ppo_top.model.named_tuple import NamedTuple
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.judged_run import JudgedRun
+from ppo_top.rules.engine.reward.course import RewardCourse
 from ppo_top.rules.engine.rule import Assessment, Rule, RuleLimits, borderline, k_of_n
 from ppo_top.rules.engine.terms import NOT_LLM, WARN
 from ppo_top.rules.engine.wording import num
 from ppo_top.text.format import plural
+
+FIRST_EPISODES_CUT = "first-episodes-cut"
+"""The fact that a trainer may begin with episodes that are cut short."""
+
+
+class PaidForSteps(NamedTuple):
+    """The mean reward of a step: of the first episodes, and of the newest."""
+
+    first: float
+    now: float
+
+
+def paid_for_steps(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> PaidForSteps | None:
+    """What a step is paid, where the first episodes were cut short; None where they were not.
+
+    rsl_rl can begin with episodes that are over after a random time, as Isaac Lab has it do
+    (`init_at_random_ep_len`): what a step costs adds up in longer ones.
+    """
+    lengths = run.histories.get("ep_len")
+    if FIRST_EPISODES_CUT not in run.facts or lengths is None or not lengths.start > 0.0:
+        return None
+    if lengths.level < limits["longer"] * lengths.start:
+        return None
+    values = reward.history
+    return PaidForSteps(values.start / lengths.start, values.level / lengths.level)
 
 
 def one_step_episodes(run: JudgedRun, limits: RuleLimits) -> Assessment | None:

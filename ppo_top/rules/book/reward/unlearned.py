@@ -6,6 +6,7 @@ from ppo_top.rules.advice.critic_symptoms import bonus_outweighs
 from ppo_top.rules.advice.exploration_symptoms import entropy_rises
 from ppo_top.rules.advice.rate_symptoms import rate_low
 from ppo_top.rules.book.reward.crash import reward_now
+from ppo_top.rules.book.reward.episodes import FIRST_EPISODES_CUT, paid_for_steps
 from ppo_top.rules.engine.block import RowBlock
 from ppo_top.rules.engine.judged_run import AT_CEILING, JudgedRun
 from ppo_top.rules.engine.logged_run import REWARD_CONCEPTS
@@ -46,7 +47,7 @@ def never_learned(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         return None
     if reward.gained and not (run.ended and _hardly_gained(reward, limits)):
         return RESOLVED
-    rises = _rises(run, reward, limits)
+    rises = _rises(run, reward, limits) or _steps_cost_less(run, reward, limits)
     proven = (rises or run.ended) and bool(rate_low(run) or bonus_outweighs(run))
     was_lost = "reward-crash" in run.open_severities  # that tells of what was gained
     level = _unlearned_level(run, reward, limits) if proven or not (rises or was_lost) else 0
@@ -75,6 +76,13 @@ def _rises(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> bool:
         return reward.rising
     above = reward.rising and reward.smooth > reward.baseline
     return above or reward.rise > limits["end_rise"]
+
+
+def _steps_cost_less(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) -> bool:
+    """Whether longer episodes hide what each step has gained since they were cut short."""
+    paid = paid_for_steps(run, reward, limits)
+    share = 1.0 - limits["cheaper"]
+    return paid is not None and paid.now > paid.first + share * abs(paid.first)
 
 
 def _may_have_gained(reward: RewardCourse, limits: RuleLimits) -> bool:
@@ -173,7 +181,7 @@ def _constant_level(run: JudgedRun, reward: RewardCourse, limits: RuleLimits) ->
 def _stays_unlearned(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> bool:
     """Rows are points, and so many that only a gain will count, or too few to be without end.
 
-    Not of a run of known length, where its share counts.
+    Not of a run of known length, where its share counts, nor where that of its episodes does.
     """
     reward, rows = run.reward, len(block.steps)
     if reward is None or run.reward_concept not in block.columns or reward.constant:
@@ -182,7 +190,8 @@ def _stays_unlearned(run: JudgedRun, block: RowBlock, limits: RuleLimits) -> boo
         return False
     endless = reward.points >= limits["endless_points"] and reward.looks >= limits["looks"]
     begins = reward.points + rows < limits["endless_points"]
-    return run.stated_progress is None and (endless or begins)
+    known = run.stated_progress is not None or FIRST_EPISODES_CUT in run.facts
+    return not known and (endless or begins)
 
 
 def _may_be_learned(run: JudgedRun) -> bool:
@@ -254,6 +263,8 @@ RULES = (
             "looks": 25,
             "budget": 0.5,
             "end": 0.9,
+            "longer": 1.5,
+            "cheaper": 0.75,
             "constant": 20,
             "constant_episodes": 200,
             "constant_rows": 10,

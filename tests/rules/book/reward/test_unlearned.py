@@ -59,6 +59,14 @@ CLIMB = [43.2, 44.5, 39.1, 45.3, 44.7, 46.0, 43.1, 41.0, 46.9, 45.1, 46.4, 50.6,
 """A few noisy measurements, of which the last are the highest."""
 
 
+def in_longer_episodes(longer: float, cheaper: float) -> DrawnColumns:
+    """Costs of episodes that are so many times as long from the ninth row on, and of a step."""
+    return {
+        "ep_len": lambda i: 100.0 * (1.0 if i < 8 else longer),
+        "reward_mean": lambda i: -50.0 * (1.0 if i < 8 else longer * cheaper) + jitter(i, 1),
+    }
+
+
 # fmt: off
 class TestRewardNeverMoves(RuleTests):
     """No gain in reward."""
@@ -68,6 +76,11 @@ class TestRewardNeverMoves(RuleTests):
         RuleCase({"reward_mean": flat, "ep_len": flat},
             {"reward_mean": lambda i: 20 + 0.8 * i + jitter(i, 2)},
             config={"total_timesteps": 60_000}),
+        Contrast("steps cost less than in episodes that were cut short at first",
+            in_longer_episodes(2.0, 0.77), in_longer_episodes(2.0, 0.73), WATCH, 0,
+            trainer="rsl_rl", count=200),
+        Contrast("episodes are hardly longer than they were", in_longer_episodes(1.47, 0.7),
+            in_longer_episodes(1.53, 0.7), WATCH, 0, trainer="rsl_rl", count=200),
         Contrast("two hundred episodes earned the same", SAME, {}, WARN, WATCH, count=26,
             otherwise_count=14),
         Contrast("half of the run is over, and all earned the same", SAME, {}, CRIT, WARN, count=30,
