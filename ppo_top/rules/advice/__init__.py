@@ -24,7 +24,7 @@ from ppo_top.catalogue import (
 )
 from ppo_top.model import ConfigValue, Finding, as_number
 from ppo_top.rules.advice.advised_option import RATE_FOLLOWS_NOTE, AdvisedOption
-from ppo_top.rules.advice.causes import excuse_is_over, ranked_advice
+from ppo_top.rules.advice.causes import is_excused, ranked_advice
 from ppo_top.rules.advice.contradictions import direction_of, without_repeats
 from ppo_top.rules.advice.phrases import ADVICE_PHRASES, RATE_FOLLOWS_KL
 from ppo_top.rules.advice.rate_symptoms import rate_high, rate_low
@@ -241,7 +241,7 @@ def explain_cause(
     `first` is the finding that it inherits its causes from, if there is one.
     """
     own = fill_advice(rule.remedies, run)
-    if first is not None and not excuse_is_over(run, first):
+    if first is not None and not is_excused(first):
         causes, advice = first.causes, (*first.remedies, *own)
     elif rule.ranks_causes:
         causes, templates = ranked_advice(run, rule.id)

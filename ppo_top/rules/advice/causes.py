@@ -111,7 +111,8 @@ def _weights(counted: SymptomCounts, holds: bool) -> Mapping[str, float]:
 def likely_causes(run: JudgedRun, rule: str) -> tuple[list[CauseText], str]:
     """The likeliest causes of what a rule has found, and the look that tells the first two apart.
 
-    The look is "" if that is clear. What need be no fault is not said beside faults.
+    The look is "" if that is clear. What need be no fault is not said beside faults, nor of a
+    warning.
     """
     symptoms = symptoms_of(run)
     scores = cause_scores(symptoms, run.family)
@@ -123,19 +124,18 @@ def likely_causes(run: JudgedRun, rule: str) -> tuple[list[CauseText], str]:
     texts = [cause_text(cause, symptoms, run.family) for cause in ranked]
     harmless = known_causes().harmless.get(rule)
     proven = any(symptoms.get(fact) for fact in known_causes().proofs)
-    if harmless is not None and _holds(harmless.when, symptoms) and not proven:
+    is_mild = run.open_severities.get(rule, WATCH) <= WATCH
+    if harmless is not None and is_mild and _holds(harmless.when, symptoms) and not proven:
         texts = [harmless]
     close = len(ranked) > 1 and scores[ranked[0]] - scores[ranked[1]] < math.log(CLOSE_ODDS)
     looks = (text.look for text in texts[:2] if text.look)
     return texts, next(looks, "") if close else ""
 
 
-def excuse_is_over(run: JudgedRun, finding: Finding) -> bool:
-    """Whether a finding was said to need be no fault, and what that rested on holds no longer."""
+def is_excused(finding: Finding) -> bool:
+    """Whether a finding was said to need be no fault, which no diagnosis takes over."""
     harmless = known_causes().harmless.get(finding.rule)
-    if harmless is None or harmless.sentence not in finding.causes:
-        return False
-    return not _holds(harmless.when, symptoms_of(run))
+    return harmless is not None and harmless.sentence in finding.causes
 
 
 def _holds(condition: str, symptoms: Mapping[str, bool]) -> bool:

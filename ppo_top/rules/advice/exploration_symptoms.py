@@ -96,10 +96,16 @@ def back_at_start(run: JudgedRun) -> bool | None:
 
 
 def nothing_learned_yet(run: JudgedRun) -> bool | None:
-    """The reward never rose, and entropy never fell: there is nothing that could be lost."""
+    """The reward never rose, and entropy never fell: there is nothing that could be lost.
+
+    Where no entropy is logged, a finding has to say that nothing was gained.
+    """
     history, reward = run.histories.get("entropy"), run.reward
-    if reward is None or history is None:
+    if reward is None:
         return None
+    if history is None:
+        is_told = "reward-never-moves" in run.open_severities and not reward.gained
+        return True if is_told else None
     least = history.start - LIMITS["entropy_moved"] * abs(history.start)
     return not reward.gained and history.low > least
 
