@@ -59,7 +59,7 @@ UNCOUNTED_FACTS = frozenset(
         "critic loss beyond all returns from the first",
         "critic loss never above 10",
         "critic loss next to 0 from the first, though rewards are logged",
-        "learning rate was 0.01 or more",
+        "learning rate larger than most runs survive",
         "action values never shrank",
         "an entropy is logged",
         "epsilon 0.1 or below",

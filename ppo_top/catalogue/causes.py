@@ -36,7 +36,8 @@ class Causes(NamedTuple):
     """The table of causes. `proofs`: fact -> cause; `vetoes`: (cause, fact) that never go together.
 
     `opposites` (both ways round) are never named together. `families` names those that a cause is
-    limited to. `firsts`: rule -> the cause that it measures. `witnesses`: a cause that is a setting
+    limited to. `firsts`: rule -> the cause that it measures, where
+    a fact holds ("" if always). `witnesses`: a cause that is a setting
     which hardly anybody changes -> facts without which it is not named first. `harmless`: rule ->
     what may stand behind it that is no fault, where facts hold. `texts` holds the lines of each
     cause, `by_sentence` the cause of each, and of sentences of rules that name their causes
@@ -44,7 +45,7 @@ class Causes(NamedTuple):
     """
 
     proofs: Mapping[str, str]
-    firsts: Mapping[str, str]
+    firsts: Mapping[str, tuple[str, str]]
     vetoes: frozenset[tuple[str, str]]
     opposites: frozenset[tuple[str, str]]
     families: Mapping[str, frozenset[str]]
@@ -81,7 +82,7 @@ class CauseCounts(NamedTuple):
 def known_causes() -> Causes:
     """The table of causes."""
     proofs: dict[str, str] = {}
-    firsts: dict[str, str] = {}
+    firsts: dict[str, tuple[str, str]] = {}
     vetoes: set[tuple[str, str]] = set()
     opposites: set[tuple[str, str]] = set()
     families: dict[str, frozenset[str]] = {}
@@ -95,7 +96,8 @@ def known_causes() -> Causes:
         elif first == "!veto":
             vetoes.add((cells[0], cells[1]))
         elif first == "!first":
-            firsts[cells[0]] = cells[1]
+            rule, cause, *fact = cells
+            firsts[rule] = cause, "".join(fact)
         elif first == "!opposite":
             opposites |= {(cells[0], cells[1]), (cells[1], cells[0])}
         elif first == "!says":

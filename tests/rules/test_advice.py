@@ -82,6 +82,25 @@ def test_a_rate_that_is_far_down_already_is_not_lowered(
 
 
 @pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({}, ("raise temperature (if it was lowered; TRL's default is 1), to 1.0",)),
+        ({"temperature": 0.1}, ("raise temperature (0.1 now; TRL's default is 1), to 1.0",)),
+        ({"temperature": 1.0}, ()),
+    ],
+)
+def test_a_temperature_is_raised_where_it_is_low(
+    config: Mapping[str, ConfigValue], said: tuple[str, ...]
+) -> None:
+    """Nobody is told to set what is so already."""
+    run = JudgedRun(Profile("trl-grpo", "grpo", config))
+    text = cause_text(
+        "too little exploration", {"samples without entropy from the start": True}, ""
+    )
+    assert fill_advice(text.remedies[:1], run) == said
+
+
+@pytest.mark.parametrize(
     ("columns", "config", "said"),
     [({}, {}, False), ({"entropy": 1.0}, {}, True), ({}, {"ent_coef": 0.001}, True)],
 )

@@ -392,6 +392,41 @@ def test_a_rate_of_almost_nothing_is_not_lowered() -> None:
     assert not [each for f in judge.findings for each in f.remedies if "lower learning" in each]
 
 
+def test_a_rate_that_few_runs_survive_is_itself_the_first_cause() -> None:
+    """Of what the rule has measured, whatever else the run shows."""
+    columns: DrawnColumns = {**GRPO_COLUMNS, "lr": 0.008, "resp_len_mean": lambda i: 50.0 + 9 * i}
+    found = opened(judged(columns, about=profile("grpo")), "learning-rate-extreme")
+    assert "larger than most runs survive" in found.message
+    assert "rate" in found.causes[0]
+    assert "too high" in found.causes[0]
+
+
+@pytest.mark.parametrize("rise", [0.0, 0.05])
+def test_prompts_that_were_learned_tie_without_a_fault(rise: float) -> None:
+    """All of their completions are right; where nothing was gained, something is wrong."""
+    columns: DrawnColumns = {
+        **GRPO_COLUMNS, "frac_zero_std": lambda i: min(1.0, 0.04 * i),
+        "reward_mean": lambda i: 0.1 + rise * min(i, 17) + jitter(i, 0.02),
+    }  # fmt: skip
+    found = opened(judged(columns, 50, profile("grpo")), "zero-variance-groups")
+    assert ("these prompts are learned" in found.causes[0]) is (rise > 0.0)
+
+
+def test_what_samples_nothing_explores_neither_too_much_nor_too_little() -> None:
+    """Preference training has its answers from a data set."""
+    named = cause_scores({"rule reward-never-moves": True}, "preference")
+    assert "step too small" in named
+    assert not {"too much exploration", "too little exploration"} & named.keys()
+
+
+def test_a_total_loss_of_a_script_is_no_critics_error() -> None:
+    """That of GRPO is about 0; one of DQN has no other."""
+    columns: DrawnColumns = {"reward_mean": 1.0, "total_loss": 0.0}
+    fact = "critic loss near 0"
+    assert fact not in facts_at_end(columns, about=Profile("unknown", "unknown"))
+    assert fact in facts_at_end(columns, about=Profile("unknown", "value-based"))
+
+
 @pytest.mark.parametrize("rise", [0.0, 5.0])
 def test_what_was_never_gained_was_not_lost_with_the_weights(rise: float) -> None:
     """No entropy tells whether the policy has learned anything; a finding says that it has not."""

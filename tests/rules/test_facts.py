@@ -127,7 +127,7 @@ CONTROL = (
          {"lr": lambda i: 1.0 if i < 9 else 0.21 if i < 20 else 0.0103}),
     FactPair("learning rate cut", {"lr": after(20, 1e-6, 1e-3)},
          {"lr": within(20, 27, 1e-6, 1e-3)}),
-    FactPair("learning rate was 0.01 or more", {"lr": at(5, 0.01, 1e-4)},
+    FactPair("learning rate larger than most runs survive", {"lr": at(5, 0.01, 1e-4)},
          {"lr": at(5, 0.0097, 1e-4)}),
     FactPair("critic loss next to 0 from the first, though rewards are logged",
          {"value_loss": 0.0097, "reward_mean": 100.0, "ep_len": 50.0},

@@ -153,8 +153,8 @@ def _first_named(
     costs less than to look for what is wrong in the code.
     """
     causes = known_causes()
-    measured = causes.firsts.get(rule, "")
-    if measured in scores:
+    measured, where = causes.firsts.get(rule, ("", ""))
+    if measured in scores and (not where or symptoms.get(where)):
         return measured
     seen = [each for each in scores if _is_witnessed(each, symptoms)] or [*scores]
     tied = [each for each in seen if scores[seen[0]] - scores[each] <= math.log(TIED_ODDS)]

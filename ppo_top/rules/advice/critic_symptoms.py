@@ -129,9 +129,14 @@ def values_kept(run: JudgedRun) -> bool | None:
 
 
 def critic_loss(run: JudgedRun) -> History | None:
-    """The critic's loss; what trains a language model without a critic is none."""
-    without = run.family in (GRPO, PREFERENCE)
-    return None if without else run.first_logged(CRITIC_LOSSES)
+    """The critic's loss; what trains a language model without a critic is none.
+
+    A total loss is the critic's where there is no other: of learners from a replay buffer.
+    """
+    if run.family in (GRPO, PREFERENCE):
+        return None
+    from_buffer = run.family in (VALUE_BASED, OFF_POLICY)
+    return run.first_logged(CRITIC_LOSSES if from_buffer else CRITIC_LOSSES[:-1])
 
 
 def _loss_growth(run: JudgedRun) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import pairwise
 
-from ppo_top.catalogue import option_default
+from ppo_top.catalogue import TEXT_FAMILIES, option_default
 from ppo_top.model import as_number
 from ppo_top.rules.advice.critic_symptoms import Fact
 from ppo_top.rules.advice.phrases import PPO_RATE, USUAL_RATES
@@ -16,6 +16,7 @@ from ppo_top.rules.engine.judged_run import JudgedRun
 LIMITS: Mapping[str, float] = {
     "times": 30.0,  # of the trainer's default
     "high": 0.01,
+    "high_text": 1e-3,  # of language models
     "low": 1e-6,
     "share": 0.01,  # of the trainer's default
     "jump": 3.0,
@@ -53,7 +54,8 @@ def rate_was_large(run: JudgedRun) -> bool | None:
     found, history = known_rate(run), run.histories.get("lr")
     if found is None:
         return None
-    return (found[0] if history is None else history.high) >= LIMITS["high"] / SINGLE
+    limit = LIMITS["high_text" if run.family in TEXT_FAMILIES else "high"]
+    return (found[0] if history is None else history.high) >= limit / SINGLE
 
 
 def rate_low(run: JudgedRun) -> bool | None:
@@ -93,7 +95,7 @@ def is_cut(run: JudgedRun, rate: History) -> bool:
 
 RATE_FACTS: Mapping[str, Fact] = {
     "learning rate far above its default": rate_high,
-    "learning rate was 0.01 or more": rate_was_large,
+    "learning rate larger than most runs survive": rate_was_large,
     "learning rate far below its default": rate_low,
     "learning rate jumped": rate_jumped,
     "learning rate cut": rate_cut,

@@ -127,7 +127,7 @@ def stays_zero(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
         return None
     if history.high > limits["left"] * small:
         message = f"KL to the reference fell from {num(history.high)} to {num(history.last)}"
-        return Assessment(WATCH, history.last, small, f"{message}: what was learned is undone")
+        return Assessment(WATCH, history.last, small, f"{message}: back at the reference")
     if history.count < limits["points"] or not run.flat or run.gained:
         return None  # a policy that earns more has left it: such a KL is not measured
     late = history.count >= limits["late_points"]
