@@ -306,7 +306,7 @@ RULES = (
     Rule(
         id="reward-scale",
         title="Returns too large for the critic",
-        description="the value loss is huge and the critic explains nothing",
+        description="the value loss is huge and the critic explains nothing, or nothing is gained",
         concepts=("value_loss",),
         related=("explained_variance",),
         assess=reward_scale,
