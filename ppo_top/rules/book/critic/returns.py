@@ -49,7 +49,7 @@ def returns_changed(run: JudgedRun, limits: RuleLimits) -> Assessment | None:
     fallen = max(memo[3], reward.best - limits["near"] * reward.gain) - reward.smooth
     least = max(limits["noise"] * reward.sd, limits["share"] * reward.gain)
     if not reward.gained or fallen < least:
-        return borderline(history.last)
+        return borderline(history.last) if fallen > 0.0 else None  # it has recovered
     seen = f"{num(memo[2])} -> {num(memo[1])}"
     message = f"returns are no longer what they were (explained variance {seen}), and reward falls"
     level = max(WARN, run.severity_of("reward-crash"))

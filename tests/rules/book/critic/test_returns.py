@@ -15,7 +15,16 @@ from tests.rules.courses import (
     rise,
     surprised,
 )
-from tests.rules.specification import CRIT, WARN, WATCH, Boundary, Contrast, RuleCase, RuleTests
+from tests.rules.specification import (
+    AT_LAST,
+    CRIT,
+    WARN,
+    WATCH,
+    Boundary,
+    Contrast,
+    RuleCase,
+    RuleTests,
+)
 from tests.support.drawn_runs import jitter
 
 
@@ -70,6 +79,10 @@ class TestReturnsChanged(RuleTests):
             "value_loss": at(40, 60.0, 4.0),
             "reward_mean": lambda i: rise(i) if i < 42 else rise(42) - 30.0 * (i - 41)},
             {"reward_mean": rise}, CRIT, 0),
+        Contrast("the reward has not recovered",
+            {**surprised(), "reward_mean": lambda i: rise(i) - 200.0 * (i >= 42)},
+            {"reward_mean": lambda i: rise(i) - 200.0 * (42 <= i < 50) + 60.0 * (i >= 50)}, WARN, 0,
+            count=62, log=AT_LAST),
         Contrast("the critic was good in most of the ten updates before",
             {"explained_variance": lambda i: 0.1 if i == 40 else 0.9 if i >= 31 else 0.2,
             "value_loss": at(40, 60.0, 4.0),
