@@ -36,12 +36,11 @@ class Causes(NamedTuple):
     """The table of causes. `proofs`: fact -> cause; `vetoes`: (cause, fact) that never go together.
 
     `opposites` (both ways round) are never named together. `families` names those that a cause is
-    limited to. `firsts`: rule -> the cause that it measures, where
-    a fact holds ("" if always). `witnesses`: a cause that is a setting
-    which hardly anybody changes -> facts without which it is not named first. `harmless`: rule ->
-    what may stand behind it that is no fault, where facts hold. `texts` holds the lines of each
-    cause, `by_sentence` the cause of each, and of sentences of rules that name their causes
-    themselves.
+    limited to. `firsts`: rule -> the cause that it measures, where a fact holds ("" if always).
+    `witnesses`: a cause that is a setting which hardly anybody changes -> facts without which it is
+    not named first. `harmless`: rule -> what may stand behind it that is no fault, where facts
+    hold. `texts` holds the lines of each cause, `by_sentence` the cause of each, and of sentences
+    of rules that name their causes themselves.
     """
 
     proofs: Mapping[str, str]

@@ -215,18 +215,21 @@ def _goes_further_off(advice: str, named: AdviceOptions) -> bool:
 def _rate_goes_further_off(
     own: float | None, usual: float | None, way: int, run: JudgedRun
 ) -> bool:
-    """The same of the learning rate, which is far above its default much sooner.
-
-    One that a schedule has brought down is not lowered either.
-    """
+    """The same of the learning rate, which is far above its default much sooner."""
     if way < 0:
-        history = run.histories.get("lr")
-        over = history is not None and FAR_FROM_DEFAULT * history.last <= history.high
         far_below = own is not None and usual is not None and FAR_FROM_DEFAULT * own <= usual
-        return bool(rate_low(run)) or over or far_below
+        return bool(rate_low(run)) or far_below or _has_come_down(run, usual)
     if own is None or usual is None:
         return bool(rate_high(run))
     return own >= RAISED_RATE * usual
+
+
+def _has_come_down(run: JudgedRun, usual: float | None) -> bool:
+    """Whether a schedule has brought the learning rate far down, and not above its default."""
+    history = run.histories.get("lr")
+    if history is None or (usual is not None and history.last > usual):
+        return False
+    return FAR_FROM_DEFAULT * history.last <= history.high
 
 
 FINDING_ADVICE = 6
