@@ -30,6 +30,7 @@ from ppo_top.rules.run_findings import RunFindings
 from ppo_top.rules.selection import select_rules
 from ppo_top.settings.custom_rule import CustomRule
 from ppo_top.support import internal_errors
+from ppo_top.text.lazy_pattern import lazy_pattern
 from ppo_top.text.stopped_process import why_stopped
 
 TEXT_FINDING_ROWS = 20
@@ -52,6 +53,10 @@ SHORT_RUN_UPDATES = 5
 
 ERROR_NAMING_KINDS = ("non-finite:crit", "out-of-memory:crit", "disk-full:crit")
 """Kinds of console lines that end a traceback and have their own rule."""
+
+
+_NUMBER = lazy_pattern(r"\d[\d.,]*")
+"""Lines of the console that differ in no more are one piece of evidence, the newest of them."""
 
 
 class Judge:
@@ -222,7 +227,8 @@ class Judge:
         self._found.raise_to(index, Assessment(severity, math.nan, None, text), severity, mark)
         finding = self._found.open_of(index)
         if finding is not None:
-            lines = [line for line in finding.evidence if line != text]
+            words = _NUMBER.sub("", text)
+            lines = [line for line in finding.evidence if _NUMBER.sub("", line) != words]
             finding.evidence = (*lines, text)[-2 * MAX_EVIDENCE_LINES :]
             finding.record_version(mark.row)
         self._found.explain_raised()

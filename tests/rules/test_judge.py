@@ -444,10 +444,19 @@ def test_what_its_numbers_show_too_is_not_over_when_the_console_falls_silent() -
 def test_the_ten_newest_lines_stand_beside_a_finding() -> None:
     """However many are printed."""
     judge = judged(profile("rlhf"), draw_rows({"lr": 1.0}, 10))
-    for number in range(15):
-        judge.add_text_evidence("ratio-off:warn", f"skipped batch {number}", Mark(9, 10_000, 0.0))
+    for name in "abcdefghijklmno":
+        judge.add_text_evidence("ratio-off:warn", f"skipped batch {name}", Mark(9, 10_000, 0.0))
     lines = first_finding(judge.findings, "ratio-off").evidence
-    assert lines == tuple(f"skipped batch {number}" for number in range(5, 15))
+    assert lines == tuple(f"skipped batch {name}" for name in "fghijklmno")
+
+
+def test_of_lines_that_differ_in_numbers_the_newest_stands_beside_a_finding() -> None:
+    """TRL warns of each batch that it skips."""
+    judge = judged(profile("rlhf"), draw_rows({"lr": 1.0}, 10))
+    for ratio in (13.42, 289.25, 6553.3):
+        line = f"The average ratio of batch ({ratio}) exceeds threshold 10.00. Skipping batch."
+        judge.add_text_evidence("ratio-off:warn", line, Mark(9, 10_000, 0.0))
+    assert first_finding(judge.findings, "ratio-off").evidence == (line,)
 
 
 def test_only_skipped_batches_are_worse_the_third_time() -> None:
