@@ -18,6 +18,7 @@ from ppo_top.model import (
     open_at,
 )
 from ppo_top.model.named_tuple import NamedTuple
+from ppo_top.rules.crucial_values import essential_values
 from ppo_top.runs.liveness import LIVE, RunStatus, logged_status
 from ppo_top.runs.rows.timeline import Timeline
 from ppo_top.runs.run import Run
@@ -164,8 +165,16 @@ def verdict(run: Run, row: int | None = None) -> Verdict:
         return worst.verdict
     if at < 0 or not run.evaluation.has_concepts or not enough_to_judge(run.profile):
         return Verdict.UNJUDGED
-    is_young = run.timeline.count_updates(at) < WARMUP_POINTS
+    is_young = _points_seen(run, at) < WARMUP_POINTS
     return Verdict.WARMING_UP if is_young else Verdict.HEALTHY
+
+
+def _points_seen(run: Run, row: int) -> int:
+    """On how many points a verdict rests: those of the essential value that has the most."""
+    updates, tracks = run.timeline.count_updates(row), run.timeline.tracks
+    logged, _ = essential_values(run.profile)
+    seen = [tracks[name].count_until(row) for name, _ in logged if name in tracks]
+    return min(updates, max(seen, default=updates))
 
 
 def outside_words(run: Run, row: int | None = None) -> str:
@@ -200,8 +209,8 @@ def _headline(
     now = verdict(run, row)
     outside = _watched(rows)
     if now is Verdict.WARMING_UP:
-        timeline = run.timeline
-        so_far = f"{timeline.count_updates(row)} of {plural(WARMUP_POINTS, timeline.row_kind)}"
+        needed = plural(WARMUP_POINTS, run.timeline.row_kind)
+        so_far = f"{_points_seen(run, row)} of {needed}"
         return f"{_watching(outside)}, {so_far}" if outside else f"Warming up: {so_far}"
     if now is Verdict.HEALTHY:
         healthy = reservation(run.profile) or "Healthy: no finding"

@@ -645,3 +645,13 @@ def test_what_is_measured_of_the_machine_is_one_row_and_a_group_of_curves(tmp_pa
     assert {"cpu_busy", "gpu_memory"}.isdisjoint(each.concept for each in now.checklist)
     (machine,) = (panel for panel in now.panels if panel.group == "Machine")
     assert [track.label for track in machine.tracks] == ["GPU", "GPU memory", "CPU"]
+
+
+def test_a_run_is_healthy_once_a_value_of_its_own_has_warmed_up(tmp_path: Path) -> None:
+    """SB3 logs no update in its first row: after five rows each value has four points."""
+    columns = "time/total_timesteps,train/entropy_loss,train/approx_kl,train/value_loss"
+    rows = [f"{2048 * n},-11.3,0.006,0.05" if n > 1 else "2048,,," for n in range(1, 7)]
+    for count, words in ((5, "Warming up: 4 of 5 updates"), (6, "Healthy")):
+        (tmp_path / "progress.csv").write_text("\n".join([columns, *rows[:count], ""]))
+        (run,) = read_session([tmp_path]).runs.values()
+        assert make_run_view(run).headline.startswith(words)
