@@ -17,7 +17,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 HEADLESS, SCREEN = "ppo-top.pyz", "ppo-top-screen.pyz"
-NOT_HEADLESS = ("tui", "demo", "serve")
+NOT_HEADLESS = (
+    *("tui", "demo", "serve"),
+    *("files/pipe_drain.py", "files/machine/nvml.py", "files/machine/process_use.py"),
+    *("output/series_file.py", "support/acknowledgements.py", "views/listed_checkpoints.py"),
+)
+"""Folders and modules that only the screen and `serve` use."""
 PACKAGES = ("textual", "plotext", "watchdog", "prometheus_client")
 DATA_SUFFIXES = (".tsv", ".typed")
 COMPILED_SUFFIXES = (".so", ".pyd", ".pyc")
@@ -56,7 +61,7 @@ def _own_files(without: tuple[str, ...]) -> Iterator[tuple[str, bytes]]:
             if linked or not (path.suffix == ".py" or path.suffix in DATA_SUFFIXES):
                 continue
             place = inside if folder == "ppo_top" else Path(folder, inside)
-            if place.parts[0] not in without:
+            if not any(map(place.is_relative_to, without)):
                 yield f"ppo_top/{place.as_posix()}", path.read_bytes()
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +22,8 @@ from tools import build_zipapp
 from tools.build_zipapp import HEADLESS, MAIN, SCREEN
 
 RUN = DEMO_LOGS_FOLDER / "trl_grpo_lr1e-1"
+OURS = re.compile(r"ppo_top/.*\.py")
+SCREEN_FOLDERS = ("ppo_top/tui/", "ppo_top/demo/", "ppo_top/serve/")
 BARE = ["-I", "-S"]
 """Neither site-packages nor variables nor the current directory: a node without anything."""
 
@@ -47,14 +51,37 @@ def run(
     )
 
 
+def test_what_is_left_out_is_used_by_the_screen_alone(built: Path) -> None:
+    """No module of the headless file imports one that only the screen's file has."""
+    with zipfile.ZipFile(built / HEADLESS) as inside:
+        names = {name for name in inside.namelist() if name.endswith(".py")}
+        sources = {name: inside.read(name).decode() for name in names}
+    ours = {name for name in zipfile.ZipFile(built / SCREEN).namelist() if OURS.fullmatch(name)}
+    alone = {name for name in ours - names if not name.startswith(SCREEN_FOLDERS)}
+    modules = {name.removesuffix(".py").replace("/", ".") for name in alone}
+    assert modules
+    for name, source in sources.items():
+        assert not modules & imported(source), name
+
+
+def imported(source: str) -> set[str]:
+    """The modules, and what may be modules, that a source imports."""
+    found = set[str]()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            found |= {node.module, *(f"{node.module}.{each.name}" for each in node.names)}
+        elif isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+    return found
+
+
 def test_the_headless_file_is_small_and_holds_only_ours(built: Path) -> None:
     """Under a megabyte, without the screen; the one with it needs what Textual needs."""
     names = zipfile.ZipFile(built / HEADLESS).namelist()
     assert (built / HEADLESS).stat().st_size < 1_000_000
     assert {name.split("/")[0] for name in names} == {"__main__.py", "ppo_top"}
     assert "ppo_top/catalogue/concepts.tsv" in names
-    others = ("ppo_top/tui/", "ppo_top/demo/", "ppo_top/serve/")
-    assert not [name for name in names if name.startswith(others)]
+    assert not [name for name in names if name.startswith(SCREEN_FOLDERS)]
     assert "textual/app.py" in zipfile.ZipFile(built / SCREEN).namelist()
 
 
