@@ -32,6 +32,9 @@ _FRACTIONS = ("clip_fraction", "exploration_rate")
 _BARE_REWARDS = ("reward", "rewards", "return", "score")
 _REWARDS_OF_STEPS = ("reward", "rewards")
 _MEAN = lazy_pattern(r"(?i)mean|av(?:era)?g|running|rolling|moving|smooth")
+_LIST_OF_EPISODES = lazy_pattern(
+    r"(?i)(?:.*[/ _(])?(?:per[_ ]?episode.*|episode[_ ]?(?:rewards|returns|scores|lengths))"
+)
 MIN_SINGLE_STEPS = 6
 """So many rows in a row, each of one step of the environment: a reward there is that step's."""
 
@@ -77,6 +80,11 @@ def counts_single_steps(values: Sequence[float]) -> bool:
     """Whether each row is one step of the environment."""
     rises = all(after == before + 1.0 for before, after in pairwise(values))
     return rises and len(values) >= MIN_SINGLE_STEPS
+
+
+def list_episodes(tags: Iterable[str]) -> bool:
+    """Whether all of these are lists with a number for each episode: `episode_rewards`."""
+    return all(_LIST_OF_EPISODES.fullmatch(tag) and not _MEAN.search(tag) for tag in tags)
 
 
 class OpenCounts:

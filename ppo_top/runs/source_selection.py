@@ -144,7 +144,7 @@ def _main_chain(chains: Sequence[SourceChain]) -> SourceChain | None:
     def richness(chain: SourceChain) -> tuple[bool | int, ...]:
         count, concepts = len(chain.meanings), {each.concept for each in chain.meanings.values()}
         has_training, has_many = not all(map(is_of_evaluation, concepts)), count >= FEW_METRICS
-        states_steps = has_many or (count > 0 and chain.axis is not Axis.UPDATE)
+        states_steps = has_many or (count > 0 and not chain.counts_rows)
         has_reward = not concepts.isdisjoint(REWARD_CONCEPTS)
         rank = min(count, FEW_METRICS), has_reward, -chain.sort_key[0], count
         return has_training, has_many, states_steps, *rank

@@ -352,3 +352,26 @@ def test_a_reward_beside_an_action_is_that_of_one_step(
     }
     assert rewards == ({"Score": None} if score else {"reward": "step"})
     assert "at-ceiling" not in {each["rule"] for each in run["findings"]}
+
+
+@pytest.mark.parametrize(
+    ("name", "row"),
+    [
+        ("episode_rewards", "episode"),
+        ("rewards_per_episode", "episode"),
+        ("mean_episode_rewards", "update"),
+        ("rewards", "update"),
+    ],
+)
+def test_a_list_that_is_named_after_episodes_holds_one_a_row(
+    name: str, row: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Whatever says no step is counted: in episodes where its name says so, in messages, too."""
+    (tmp_path / f"{name}.txt").write_text("".join("-21.0\n" for _ in range(300)))
+    main(["check", "--json", "--no-cache", "--ended", str(tmp_path)])
+    (run,) = json.loads(capsys.readouterr().out)["runs"]
+    assert (run["progress"]["axis"], run["progress"]["row"]) == (row, row)
+    (message,) = {f["message"] for f in run["findings"] if f["rule"] == "reward-never-moves"}
+    assert message.endswith(f"in the first 300 {row}s")
+    main(["export", "--format", "jsonl", "--source", "all", str(tmp_path)])
+    assert {json.loads(line)["axis"] for line in capsys.readouterr().out.splitlines()} == {row}

@@ -23,7 +23,12 @@ from ppo_top.model import HEAD_ROWS, Axis, Head, Series, SourceFacts
 from ppo_top.parsers.shared.names.metric_names import step_axis
 from ppo_top.runs.grouping.locations import EVALUATION_NAME, START_TIME_FOLDER
 from ppo_top.runs.grouping.rotation import goes_on, rotation
-from ppo_top.runs.meaning_by_values import OpenCounts, settle_by_others, settle_sign
+from ppo_top.runs.meaning_by_values import (
+    OpenCounts,
+    list_episodes,
+    settle_by_others,
+    settle_sign,
+)
 from ppo_top.runs.sources.source import SourceState
 
 _NUMBER = re.compile(r"\d+(?:\.\d+)?\.")
@@ -93,13 +98,20 @@ class SourceChain:
     @property
     def axis(self) -> Axis:
         """What its steps are: those of `Episode 12: reward 31.5` are the numbers of episodes."""
-        if self.sources[-1].counts_updates:
-            return Axis.UPDATE
+        if self.counts_rows:
+            return Axis.EPISODE if list_episodes(self.tags) else Axis.UPDATE
         return self._numbers_as_steps()[0]
+
+    @property
+    def counts_rows(self) -> bool:
+        """Whether its steps are the numbers of its rows, for it states none."""
+        return self.sources[-1].counts_updates
 
     @property
     def steps_once_an_episode(self) -> bool:
         """Whether its steps are the numbers of episodes, none of them left out."""
+        if self.counts_rows and list_episodes(self.tags):
+            return True
         axis, numbers = self._numbers_as_steps()
         follow = all(later == one + 1 for one, later in pairwise(numbers))
         return axis is Axis.EPISODE and follow
