@@ -17,7 +17,7 @@ from typing import Any, TextIO
 from ppo_top.catalogue import machine_tag
 from ppo_top.model import Axis
 from ppo_top.output.reports.json_report import json_value
-from ppo_top.runs.meaning_by_values import list_episodes
+from ppo_top.runs.meaning_by_values import counted_axis
 from ppo_top.runs.rows.track import Track
 from ppo_top.runs.run import Run
 from ppo_top.runs.sources.source import SourceState
@@ -86,7 +86,7 @@ def _all_points(run: Run) -> Iterator[ExportRow]:
 def _axis(source: SourceState, concepts: Mapping[str, str]) -> Axis:
     """What the steps of a source are, of which `concepts` tells what its tags mean."""
     if source.counts_updates:
-        return Axis.EPISODE if list_episodes(source.series) else Axis.UPDATE
+        return counted_axis(source.series)
     return numbers_as_steps(source.facts, numbering_tags(concepts))[0]
 
 

@@ -54,7 +54,6 @@ SHORT_RUN_UPDATES = 5
 ERROR_NAMING_KINDS = ("non-finite:crit", "out-of-memory:crit", "disk-full:crit")
 """Kinds of console lines that end a traceback and have their own rule."""
 
-
 _NUMBER = lazy_pattern(r"\d[\d.,]*")
 """Lines of the console that differ in no more are one piece of evidence, the newest of them."""
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from ppo_top.catalogue import Meaning
-from ppo_top.model import Sample
+from ppo_top.model import Axis, Sample
 from ppo_top.parsers.shared.names.metric_names import normalise, step_axis
 from ppo_top.text.lazy_pattern import lazy_pattern
 
@@ -82,9 +82,13 @@ def counts_single_steps(values: Sequence[float]) -> bool:
     return rises and len(values) >= MIN_SINGLE_STEPS
 
 
-def list_episodes(tags: Iterable[str]) -> bool:
-    """Whether all of these are lists with a number for each episode: `episode_rewards`."""
-    return all(_LIST_OF_EPISODES.fullmatch(tag) and not _MEAN.search(tag) for tag in tags)
+def counted_axis(tags: Iterable[str]) -> Axis:
+    """What the rows of a log that states no step are, by its tags.
+
+    Episodes, where each is a list with a number for every episode: `episode_rewards`.
+    """
+    lists = (_LIST_OF_EPISODES.fullmatch(tag) and not _MEAN.search(tag) for tag in tags)
+    return Axis.EPISODE if all(lists) else Axis.UPDATE
 
 
 class OpenCounts:

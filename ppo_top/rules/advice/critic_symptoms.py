@@ -28,7 +28,7 @@ LIMITS: Mapping[str, float] = {
     "loss_large": 1.0,  # of the squared return
     "loss_never_large": 10.0,
     "loss_vast": 1e5,
-    "loss_at_once": 10.0,  # of the return, its square, or 1
+    "loss_at_once": 10.0,  # of the squared return, or of 1
     "loss_unpaid": 0.01,  # of the squared reward of a step, or of 1
     "actor_loss_grown": 10.0,  # times its start
     "reward_large": 300.0,

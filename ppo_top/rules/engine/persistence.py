@@ -14,7 +14,6 @@ PENDING_POINTS = 2
 MAX_REPEATS = 3
 """After this many findings, a rule opens none at watch or below and clears only after long calm."""
 
-
 RESTATED_AFTER = 10
 """Updates after which an open finding is stated anew; then each time it is twice as old."""
 
@@ -137,7 +136,7 @@ class Persistence:
     def is_restated(self, age: int, *, has_ended: bool) -> bool:
         """Whether the open finding is to be stated anew, as it is twice as old or the run is over.
 
-        `age` are the run's updates now.
+        If so, the next time is set. `age` are the run's updates now.
         """
         if age < self.restated_at and not has_ended:
             return False

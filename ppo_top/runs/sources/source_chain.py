@@ -25,7 +25,7 @@ from ppo_top.runs.grouping.locations import EVALUATION_NAME, START_TIME_FOLDER
 from ppo_top.runs.grouping.rotation import goes_on, rotation
 from ppo_top.runs.meaning_by_values import (
     OpenCounts,
-    list_episodes,
+    counted_axis,
     settle_by_others,
     settle_sign,
 )
@@ -99,7 +99,7 @@ class SourceChain:
     def axis(self) -> Axis:
         """What its steps are: those of `Episode 12: reward 31.5` are the numbers of episodes."""
         if self.counts_rows:
-            return Axis.EPISODE if list_episodes(self.tags) else Axis.UPDATE
+            return counted_axis(self.tags)
         return self._numbers_as_steps()[0]
 
     @property
@@ -110,8 +110,8 @@ class SourceChain:
     @property
     def steps_once_an_episode(self) -> bool:
         """Whether its steps are the numbers of episodes, none of them left out."""
-        if self.counts_rows and list_episodes(self.tags):
-            return True
+        if self.counts_rows:
+            return self.axis is Axis.EPISODE
         axis, numbers = self._numbers_as_steps()
         follow = all(later == one + 1 for one, later in pairwise(numbers))
         return axis is Axis.EPISODE and follow
@@ -210,8 +210,7 @@ class SourceChain:
 
     @property
     def _counts(self) -> OpenCounts:
-        counts_rows = any(source.counts_updates for source in self.sources)
-        return OpenCounts(self._first_values, self._are_steps, counts_rows=counts_rows)
+        return OpenCounts(self._first_values, self._are_steps, counts_rows=self.counts_rows)
 
     def _are_steps(self, tag: str) -> bool:
         """Whether the first values of a tag are the steps at which they were logged."""
