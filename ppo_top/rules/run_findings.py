@@ -118,6 +118,7 @@ class RunFindings:
             finding.value, finding.limit = assessment.value, assessment.limit
             finding.message = assessment.message
             finding.record_version(run.mark.row)
+            self.gather_members()  # the evidence of a diagnosis tells it, too
 
     def clear(self, index: int, mark: Mark) -> None:
         """Clear the open finding of a rule."""

@@ -62,6 +62,16 @@ def test_it_is_stated_anew_each_time_it_is_twice_as_old() -> None:
     assert finding.message == "no success seen yet in the first 197 updates"
 
 
+def test_the_diagnosis_that_it_is_part_of_tells_it_anew_too() -> None:
+    """Its evidence does not count 52 updates where the finding itself counts all of them."""
+    columns = {**GRPO_COLUMNS, "frac_zero_std": 1.0, "reward_mean": 0.5, "reward_std": 0.0}
+    judge = judged(profile("grpo"), draw_rows(columns, 100))
+    judge.end_run()
+    (diagnosis,) = (each for each in judge.findings if each.rule == "no-learning-signal")
+    (told,) = (line for line in diagnosis.evidence if "gets the same reward" in line)
+    assert "in the first 100 updates" in told
+
+
 def test_few_rewards_far_above_their_start_may_be_a_gain() -> None:
     """Eight evaluations of five episodes: what rose may be noise, but so may be that it did not."""
     rewards = [9.8, 9.0, 76.4, 37.6, 46.2, 81.6, 73.0, 61.6]
